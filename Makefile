@@ -1,0 +1,34 @@
+# `make demo` and `make test` are the two commands of the README; each makes its own virtual environment when there is none.
+PYTHON ?= python3
+VENV   ?= .venv
+BIN     = $(VENV)/bin
+
+.PHONY: demo test lint check clean
+
+demo: $(VENV)/.local
+	$(BIN)/videohv demo
+
+test: $(VENV)/.dev
+	$(BIN)/python -m pytest
+
+lint: $(VENV)/.dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+check: lint test
+
+$(VENV)/bin/pip:
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --upgrade pip
+
+$(VENV)/.local: $(VENV)/bin/pip pyproject.toml
+	$(BIN)/python -m pip install --quiet -e '.[local]'
+	touch $@
+
+$(VENV)/.dev: $(VENV)/bin/pip pyproject.toml
+	$(BIN)/python -m pip install --quiet -e '.[dev]'
+	touch $@ $(VENV)/.local
+
+clean:
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage dist build

@@ -1,0 +1,73 @@
+"""Captioner: frame captions through a vision LM, behind the same protocol as every other captioner."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator
+from itertools import islice
+
+import dspy
+
+from videohv import signatures
+from videohv.lm import lm_name
+from videohv.modules.ask import Unusable, ask
+from videohv.modules.observe import frame_inputs, nearest
+from videohv.modules.parallel import side_by_side
+from videohv.modules.settings import MAX_FRAMES_A_LOOK
+from videohv.types import Caption
+from videohv.video import Frame
+
+STEP = "captioner"
+
+
+class Captioner(dspy.Module):
+    """Describes frames, five a call."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.predict = dspy.Predict(signatures.Describe)
+
+    def forward(self, frames: list[Frame], lm: dspy.BaseLM | None = None) -> tuple[Caption, ...]:
+        """Caption at most five frames in one call.
+
+        Returns:
+            One caption a frame, in order. Frames that the model merged share its sentence.
+
+        Raises:
+            StepFailed: If no usable reply came.
+        """
+        times = [frame.time for frame in frames]
+
+        def read(prediction: dspy.Prediction) -> tuple[Caption, ...]:
+            said = {nearest(s.time, times): s.seen for s in prediction.captions if s.seen.strip() and s.time == s.time}
+            if not said:
+                raise Unusable("no frame was described")
+            known = sorted(said)
+            return tuple(Caption(time=t, text=said[nearest(t, known)]) for t in times)
+
+        with dspy.context(disable_history=True):
+            return ask(STEP, self.predict, read, lm=lm, **frame_inputs(frames))
+
+
+class LMCaptioner:
+    """The `Captioner` module as a captioner for `caption_video`.
+
+    Args:
+        module: Whose prompt and demonstrations to use.
+        lm: The vision LM.
+        workers: Calls side by side.
+    """
+
+    def __init__(self, module: Captioner, lm: dspy.BaseLM, workers: int = 4) -> None:
+        self._module, self._lm, self._workers = module, lm, workers
+        signature = module.predict.signature
+        prompt = repr((signature.instructions, list(signature.fields), module.predict.demos))
+        self.identity = f"lm:{lm_name(lm)}@{hashlib.sha256(prompt.encode()).hexdigest()[:12]}"
+
+    def caption(self, frames: Iterable[Frame]) -> Iterator[Caption]:
+        """Caption a stream of frames, holding no more of them than the calls in flight need."""
+        stream = iter(frames)
+        while batch := list(islice(stream, MAX_FRAMES_A_LOOK * self._workers)):
+            calls = [batch[i : i + MAX_FRAMES_A_LOOK] for i in range(0, len(batch), MAX_FRAMES_A_LOOK)]
+            for captions in side_by_side(lambda call: self._module(call, lm=self._lm), calls, self._workers):
+                yield from captions

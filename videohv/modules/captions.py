@@ -1,0 +1,61 @@
+"""Frame captions of a video: which captioner makes them, and the store that makes sure it is done once."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+
+from videohv.captioners.registry import Captioner as CaptionerProtocol
+from videohv.captioners.registry import get_captioner
+from videohv.captioners.run import caption_video
+from videohv.data.store import CaptionStore
+from videohv.errors import InputError
+from videohv.lm.roles import eyes
+from videohv.modules.captioner import Captioner, LMCaptioner
+from videohv.modules.recorder import EventKind, Progress, current
+from videohv.modules.settings import LoopSettings
+from videohv.types import Caption, CaptionInfo
+from videohv.video import Video
+
+
+def choose_captioner(name: str, module: Captioner, workers: int = 4) -> CaptionerProtocol:
+    """The captioner of that name; `auto` is the vision LM if there is one, else detectors.
+
+    Args:
+        name: `auto`, `lm`, or a registered name such as `tags`.
+        module: Whose prompt and LM the `lm` captioner uses.
+        workers: LM calls side by side.
+
+    Raises:
+        InputError: If the name is unknown, or `lm` is asked for and no model sees images.
+        MissingExtra: If its packages are not installed.
+    """
+    lm = eyes(module.predict.lm) if name in ("auto", "lm") else None
+    if lm is not None:
+        return LMCaptioner(module, lm, workers)
+    if name == "lm":
+        raise InputError("the captioner 'lm' needs a vision model: give --vision-lm, or videohv.configure(vision_lm=…)")
+    return get_captioner("tags" if name == "auto" else name)
+
+
+def captions_of(
+    video: Video, name: str, module: Captioner, settings: LoopSettings, store: Path | None
+) -> tuple[tuple[Caption, ...], CaptionInfo]:
+    """The captions of a video, out of the store as far as they are there.
+
+    Raises:
+        InputError, MissingExtra: As `choose_captioner`.
+        VideoError: If frames can't be read.
+        StepFailed: If the vision LM fails for good.
+    """
+    captioner = choose_captioner(name, module, settings.workers)
+    recorder = current()
+
+    def progress(done: int, total: int) -> None:
+        if recorder:
+            recorder.emit(EventKind.PROGRESS, Progress(step="captions", done=done, total=total))
+
+    captions = caption_video(video, captioner, settings.fps, CaptionStore(store), progress)
+    digest = hashlib.sha256("\n".join(f"{c.time}\t{c.text}" for c in captions).encode()).hexdigest()
+    info = CaptionInfo(captioner=captioner.identity, count=len(captions), fps=settings.fps, content_hash=digest)
+    return captions, info

@@ -1,0 +1,61 @@
+"""What a caller may pass as question, captions and video, turned into the values that the loop works on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from videohv.errors import InputError
+from videohv.types import Caption, Question, letter
+from videohv.video import Video
+
+
+def as_question(question: str | Question, options: Sequence[str] | None) -> Question:
+    """A validated question.
+
+    Raises:
+        InputError: If the question is empty, or the options are too few, too many or empty.
+    """
+    if isinstance(question, Question):
+        if options is not None and tuple(o.strip() for o in options) != question.options:
+            raise InputError("options were given beside a Question that has others; give one or the other")
+        return question
+    if options is None or isinstance(options, str):
+        raise InputError("options must be a list of 2 to 26 texts")
+    try:
+        return Question(text=question, options=tuple(options))
+    except ValidationError as error:
+        raise InputError("; ".join(str(e["msg"]).removeprefix("Value error, ") for e in error.errors())) from error
+
+
+def duplicate_warning(question: Question) -> str:
+    """A line that names equal options, or an empty one."""
+    groups = [" and ".join(letter(i) for i in group) for group in question.duplicates]
+    return f"options {', '.join(groups)} are equal: either counts as the same answer" if groups else ""
+
+
+def as_captions(captions: Sequence[Caption | str]) -> tuple[Caption, ...]:
+    """Captions in the order of time; of a plain list of texts, item i covers second i.
+
+    Raises:
+        InputError: If an item is neither a `Caption` nor a text.
+    """
+    if isinstance(captions, str):
+        raise InputError("captions must be a list, one text a second or Caption values; to read a file use read_captions")
+    made = []
+    for i, item in enumerate(captions):
+        if not isinstance(item, Caption | str):
+            raise InputError(f"captions[{i}] is a {type(item).__name__}; a Caption or a text is needed")
+        made.append(item if isinstance(item, Caption) else Caption(time=float(i), text=item))
+    return tuple(sorted((c for c in made if c.text), key=lambda c: c.time))
+
+
+def as_video(video: str | Path | Video) -> Video:
+    """An opened video.
+
+    Raises:
+        VideoError: If the file can't be read.
+    """
+    return video if isinstance(video, Video) else Video(video)

@@ -1,0 +1,148 @@
+"""One run of the hypothesis–verification loop: rounds of drafting and testing, each step recorded as it ends."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeVar
+
+from videohv.modules.ask import StepFailed
+from videohv.modules.recorder import EventKind, Recorder
+from videohv.modules.render import clue_text
+from videohv.modules.thinker import own_text
+from videohv.types import Answer, Caption, Clue, Draft, Hypothesis, Mode, Outcome, Quality, Status, Window
+from videohv.video import Video
+
+if TYPE_CHECKING:
+    from videohv.modules.videohv import VideoHV
+
+T = TypeVar("T")
+
+
+@dataclass
+class Loop:
+    """The state of one question while it runs.
+
+    Args:
+        agents: The program whose agents are asked.
+        recorder: Where everything that happens goes.
+        captions: P_f, in the order of time, at least one.
+        video: Whose frames are looked at; None if there are only captions.
+        duration: In seconds.
+    """
+
+    agents: VideoHV
+    recorder: Recorder
+    captions: tuple[Caption, ...]
+    video: Video | None
+    duration: float
+
+    def run(self) -> Answer:
+        """Summary, rounds, answer.
+
+        Raises:
+            StepFailed: If the answer failed for good, there was nothing to reason from, or no later call could succeed.
+        """
+        recorder, settings = self.recorder, self.recorder.settings
+        summary = self._attempt(lambda: self.agents.summary(self.captions, recorder.question, settings))
+        recorder.summary = summary or ()
+        recorder.emit(EventKind.SUMMARY, recorder.summary)
+        self._rounds()
+        if not recorder.summary and not recorder.evidence:
+            raise StepFailed("answer", Outcome.PARSE_FAILED, "neither a summary nor any evidence could be had")
+        answer = self.agents.answer(
+            recorder.question,
+            recorder.summary,
+            recorder.rounds,
+            recorder.evidence,
+            recorder.status,
+            settings.may_abstain,
+        )
+        recorder.emit(EventKind.ANSWER, answer)
+        return answer
+
+    def _rounds(self) -> None:
+        """The outer loop: think, test, and think again more narrowly while the evidence does not decide."""
+        mode, feedback = Mode.INITIAL, ""
+        for _ in range(self.recorder.settings.rounds):
+            self.recorder.begin_round()
+            draft = self._draft(mode, feedback)
+            self._test(draft)
+            looks = self.recorder.rounds[-1].looks
+            check = looks[-1].check if looks else None
+            if check is None or check.status is not Status.NOT_VERIFIED:
+                return
+            mode = Mode.SPECIFICITY
+            feedback = f"Looked for: {clue_text(draft.clue)}\nFound: {check.rationale}"
+
+    def _draft(self, mode: Mode, feedback: str) -> Draft:
+        """Hypotheses and a clue that tells them apart; overlapping ones are made anew, and the clue with them."""
+        rounds, question = self.recorder.rounds, self.recorder.question
+        if len(rounds) > 1:
+            standing, earlier = rounds[-2].hypotheses, rounds[-2].clue
+        else:
+            standing, earlier = tuple(own_text(question, i) for i in range(len(question.options))), None
+        draft = self._judged(mode, feedback, standing, earlier)
+        for _ in range(self.recorder.settings.regenerations):
+            if draft.quality is not Quality.OVERLAPPING:
+                break
+            feedback = f"They overlap: {draft.critique}\nClue that did not serve: {clue_text(draft.clue)}"
+            draft = self._judged(Mode.DISCRIMINABILITY, feedback, draft.hypotheses, draft.clue)
+        return draft
+
+    def _judged(
+        self, mode: Mode, feedback: str, standing: tuple[Hypothesis, ...], earlier: Clue | None
+    ) -> Draft:
+        """New hypotheses (or those that stand, if none come) and the clue that the Judge makes for them."""
+        question, summary = self.recorder.question, self.recorder.summary
+        prune_below = self.recorder.settings.prune_below
+        thought = self._attempt(lambda: self.agents.thinker(question, summary, mode, feedback, prune_below))
+        hypotheses = thought or standing
+        tested = _tested(hypotheses)
+        judged = self._attempt(lambda: self.agents.judge(question, tested, summary, earlier))
+        # Without a Judge the question itself says what to look for: an older clue belongs to other hypotheses.
+        clue, quality, critique = judged or (Clue(observation=question.text), None, "")
+        draft = Draft(mode=mode, hypotheses=hypotheses, clue=clue, quality=quality, critique=critique)
+        self.recorder.add_draft(draft)
+        return draft
+
+    def _test(self, draft: Draft) -> None:
+        """The inner loop: look where the clue could be seen, check, and look again while something named is missing."""
+        recorder, settings, verifier = self.recorder, self.recorder.settings, self.agents.verifier
+        clue = draft.clue or Clue(observation=recorder.question.text)
+        windows = self._attempt(lambda: verifier.windows(clue, self.captions, self.duration, settings))
+        if not windows:
+            if windows is not None:
+                recorder.degrade("verifier.locate", "no window was named; the whole video was looked at")
+            windows = (Window(start=0.0, end=self.duration),)
+        for _ in range(settings.looks):
+            recorder.begin_look(windows)
+            recorder.add_evidence(verifier.collect(windows, clue, self.captions, self.video, settings))
+            if not recorder.evidence:
+                recorder.degrade("verifier.look", "nothing was seen in any window")
+                return
+            check = self._attempt(
+                lambda: verifier.verify(
+                    recorder.question, clue, _tested(draft.hypotheses), recorder.evidence, self.duration, settings
+                )
+            )
+            if check is None:
+                return
+            recorder.add_check(check)
+            if check.status is not Status.PARTIAL or not check.wanted:
+                return
+            windows = check.wanted
+
+    def _attempt(self, step: Callable[[], T]) -> T | None:
+        """Run a step that the question can do without; if it fails for good, say so and return None."""
+        try:
+            return step()
+        except StepFailed as failure:
+            if failure.hopeless:
+                raise
+            self.recorder.degrade(failure.step, failure.why)
+            return None
+
+
+def _tested(hypotheses: tuple[Hypothesis, ...]) -> tuple[Hypothesis, ...]:
+    return tuple(h for h in hypotheses if not h.pruned)

@@ -1,0 +1,77 @@
+"""Three ways to see what a window shows: a vision LM on its frames, detectors on its frames, or its captions."""
+
+from __future__ import annotations
+
+import bisect
+from collections.abc import Sequence
+
+import dspy
+
+from videohv.captioners.tags import TagCaptioner
+from videohv.modules.ask import Unusable, ask
+from videohv.modules.render import thinned
+from videohv.modules.settings import MAX_FRAMES_A_LOOK
+from videohv.types import Caption, Clue, Observation, Window
+from videohv.video import Frame
+
+CAPTIONS_A_WINDOW = 20
+"""Captions shown as evidence of one window, evenly thinned."""
+
+
+def frame_inputs(frames: Sequence[Frame]) -> dict[str, object]:
+    """The two input fields that every signature with frames has: their times as text, and the pictures."""
+    if len(frames) > MAX_FRAMES_A_LOOK:
+        raise ValueError(f"{len(frames)} frames for one vision call; at most {MAX_FRAMES_A_LOOK} are allowed")
+    return {
+        "times": ", ".join(f"{frame.time:.2f}s" for frame in frames),
+        "frames": [dspy.Image(frame.data_uri) for frame in frames],
+    }
+
+
+def nearest(time: float, times: Sequence[float]) -> float:
+    """The one of the ascending `times` that is closest."""
+    i = bisect.bisect_left(times, time)
+    return min(times[max(0, i - 1) : i + 1], key=lambda t: abs(t - time))
+
+
+def seen_in_frames(
+    predictor: dspy.Predict, lm: dspy.BaseLM, clue: Clue, frames: Sequence[Frame]
+) -> tuple[Observation, ...]:
+    """What the vision LM sees in at most five frames as far as the clue is concerned.
+
+    Each sight is booked to the frame whose time is nearest to the one that the model names, never by its position in the
+    list: a model that merges or skips frames shifts nothing.
+
+    Raises:
+        StepFailed: If no usable reply came.
+    """
+    times = sorted(frame.time for frame in frames)
+
+    def read(prediction: dspy.Prediction) -> tuple[Observation, ...]:
+        sights = [(s.time, " ".join(s.seen.split())) for s in prediction.sights if s.time == s.time]
+        seen = [Observation(time=nearest(time, times), text=text) for time, text in sights if text]
+        if not seen:
+            raise Unusable("no frame was described")
+        return tuple(sorted(seen, key=lambda o: o.time))
+
+    # One picture is about a megabyte in DSPy's history; the trace keeps what was seen instead.
+    with dspy.context(disable_history=True):
+        return ask("verifier.look", predictor, read, lm=lm, clue=clue.observation, **frame_inputs(frames))
+
+
+def tags_in(frames: Sequence[Frame]) -> tuple[Observation, ...]:
+    """Objects, readable text and light detected in the frames.
+
+    Raises:
+        MissingExtra: If the detectors are not installed.
+    """
+    return TagCaptioner().observe(frames)
+
+
+def captions_in(window: Window, captions: Sequence[Caption]) -> tuple[Observation, ...]:
+    """The captions of the window; the nearest one if the window lies between two."""
+    inside = [c for c in captions if window.start <= c.time <= window.end]
+    if not inside and captions:
+        times = [c.time for c in captions]
+        inside = [captions[times.index(nearest((window.start + window.end) / 2, times))]]
+    return tuple(Observation(time=c.time, text=c.text) for c in thinned(inside, CAPTIONS_A_WINDOW) if c.text)

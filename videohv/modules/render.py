@@ -1,0 +1,151 @@
+"""The values of `videohv.types` as the text that a prompt shows, and letters and windows read back from replies."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Sequence
+from typing import Protocol
+
+from videohv.modules.ask import Unusable
+from videohv.types import Caption, Clue, Evidence, Hypothesis, Question, Round, Segment, Source, Window, letter
+
+# A bare letter followed by a word ("A dog runs") is the beginning of a sentence, not the choice of option A.
+_LETTER = re.compile(r"^\W*(?:(?:option|answer)\b\W*)?([A-Z])\s*(?:$|[.):,*\]\-–—])", re.IGNORECASE)
+_NONE = "none"
+
+
+class _SpanLike(Protocol):
+    start: float
+    end: float
+
+
+def options_text(question: Question) -> str:
+    """One option a line, each with its letter."""
+    return "\n".join(f"{letter(i)}. {option}" for i, option in enumerate(question.options))
+
+
+def captions_lines(captions: Sequence[Caption]) -> list[str]:
+    """One line a moment, `[12s] text`; moments that follow each other with the same text share one, `[12-15s] text`."""
+    lines: list[str] = []
+    i = 0
+    while i < len(captions):
+        j = i
+        while j + 1 < len(captions) and captions[j + 1].text == captions[i].text:
+            j += 1
+        span = _seconds(captions[i].time) if i == j else f"{_seconds(captions[i].time)}-{_seconds(captions[j].time)}"
+        lines.append(f"[{span}s] {captions[i].text}")
+        i = j + 1
+    return lines
+
+
+def summary_text(summary: Iterable[Segment]) -> str:
+    """One passage a line with its span in seconds."""
+    lines = [f"[{_seconds(s.window.start)}-{_seconds(s.window.end)}s] {s.text}" for s in summary]
+    return "\n".join(lines) or "(no summary could be made)"
+
+
+def hypotheses_text(hypotheses: Iterable[Hypothesis]) -> str:
+    """One hypothesis a line with its option's letter."""
+    return "\n".join(f"{letter(h.option_index)}. {h.statement}" for h in hypotheses)
+
+
+def clue_text(clue: Clue | None) -> str:
+    """The clue, and below it what each hypothesis predicts."""
+    if clue is None:
+        return _NONE
+    lines = [clue.observation]
+    lines += [f"- if {letter(p.option_index)}: {p.expectation}" for p in clue.predictions]
+    return "\n".join(lines)
+
+
+def evidence_text(evidence: Iterable[Evidence]) -> str:
+    """One observation a line with its time, grouped by the window that was looked at."""
+    kinds = {Source.FRAMES: "frames", Source.TAGS: "objects and text detected", Source.CAPTIONS: "captions only"}
+    lines: list[str] = []
+    for item in evidence:
+        span = f"{_seconds(item.window.start)}-{_seconds(item.window.end)}s"
+        lines.append(f"Looked at {span} ({kinds[item.source]}):")
+        lines += [f"  [{_seconds(o.time)}s] {o.text}" for o in item.observations]
+    return "\n".join(lines) or "(nothing was seen)"
+
+
+def rounds_text(rounds: Iterable[Round]) -> str:
+    """What was supposed, tested and found, round by round: the reasoning trace that Answer reads."""
+    lines: list[str] = []
+    for number, round_ in enumerate(rounds, start=1):
+        lines.append(f"Round {number}. Hypotheses:")
+        for h in round_.hypotheses:
+            lines.append(f"  {letter(h.option_index)}. {h.statement}{' (set aside, not tested)' if h.pruned else ''}")
+        for k, look in enumerate(round_.looks, start=1):
+            spans = ", ".join(f"{_seconds(w.start)}-{_seconds(w.end)}s" for w in look.windows)
+            lines.append(f"  Look {k} at {spans}.")
+            if look.check:
+                lines.append(f"  {look.check.status}: {look.check.rationale}")
+                lines += [f"    {letter(v.option_index)} {v.support}: {v.why}" for v in look.check.verdicts]
+    return "\n".join(lines) or _NONE
+
+
+def read_letter(text: str, question: Question) -> int:
+    """The option that a reply names by its letter, or by its exact text.
+
+    Raises:
+        Unusable: It names none of the options, or letter and text disagree.
+    """
+    wanted = _folded(text)
+    exact = [i for i, option in enumerate(question.options) if _folded(option) == wanted]
+    if exact and not (len(wanted) == 1 and wanted.isalpha()):
+        return exact[0]
+    match = _LETTER.match(text)
+    if not match:
+        raise Unusable(f"{text[:60]!r} names no option")
+    index = ord(match.group(1).upper()) - ord("A")
+    if index >= len(question.options):
+        raise Unusable(f"{text[:60]!r} names an option that does not exist; there are {len(question.options)}")
+    rest = _folded(text[match.end() :])
+    others = [i for i, option in enumerate(question.options) if rest and _folded(option) == rest]
+    if others and index not in others:
+        raise Unusable(f"{text[:60]!r} gives the letter of one option and the text of another")
+    return index
+
+
+def read_windows(spans: Iterable[_SpanLike], duration: float, limit: int) -> tuple[Window, ...]:
+    """Usable windows out of what a model wrote: cut to the video, at least a second long, no two alike, in its order.
+
+    Spans that are reversed are turned round; spans without finite times or wholly outside of the video are left out.
+    """
+    windows: list[Window] = []
+    for span in spans:
+        if not (math.isfinite(span.start) and math.isfinite(span.end)):
+            continue
+        low, high = sorted((span.start, span.end))
+        if high < 0 or low > duration:
+            continue
+        low, high = max(0.0, low), min(duration, high)
+        if high - low < 1.0:
+            middle = (low + high) / 2
+            low, high = max(0.0, middle - 0.5), min(duration, middle + 0.5)
+        window = Window(start=round(low, 3), end=round(high, 3))
+        if not any(seen(window, earlier) for earlier in windows):
+            windows.append(window)
+    return tuple(windows[:limit])
+
+
+def seen(window: Window, earlier: Window) -> bool:
+    """Whether a look at `window` would show little that a look at `earlier` did not."""
+    return window.overlap(earlier) >= 0.8 * max(window.duration, earlier.duration, 1e-9)
+
+
+def thinned(items: Sequence[Caption], limit: int) -> tuple[Caption, ...]:
+    """At most `limit` of the captions, evenly spread."""
+    if len(items) <= limit:
+        return tuple(items)
+    return tuple(items[i * len(items) // limit] for i in range(limit))
+
+
+def _seconds(time: float) -> str:
+    return f"{time:.2f}".rstrip("0").rstrip(".")
+
+
+def _folded(text: str) -> str:
+    return " ".join(text.casefold().split()).strip(" .")

@@ -1,0 +1,15 @@
+"""The prompts of every agent, one file each, and nowhere else.
+
+Each file holds the `dspy.Signature` of one agent and the small pydantic shapes that it asks the model for. The shapes are
+lenient where models are sloppy (times as `1:05`, plausibilities as percentages); `videohv.modules` turns them into the
+strict values of `videohv.types`.
+"""
+
+from videohv.signatures.answer import Decide
+from videohv.signatures.captioner import Describe
+from videohv.signatures.judge import Judge
+from videohv.signatures.summary import Summarize
+from videohv.signatures.thinker import Hypothesize
+from videohv.signatures.verifier import Check, Locate, Look
+
+__all__ = ["Check", "Decide", "Describe", "Hypothesize", "Judge", "Locate", "Look", "Summarize"]

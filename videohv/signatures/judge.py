@@ -1,0 +1,36 @@
+"""Judge: the smallest observation that tells the hypotheses apart, and whether they can be told apart at all."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import dspy
+
+from videohv.signatures.fields import Shape
+
+
+class ExpectedSight(Shape):
+    """What one hypothesis, named by its letter, says the clue will show."""
+
+    option: str
+    expectation: str
+
+
+class Judge(dspy.Signature):
+    """Find the one observation in the video that best tells the hypotheses apart.
+
+    First compare the hypotheses: where do they predict the same, where do they differ? They are OVERLAPPING when two or more
+    of them would be confirmed by the same sight, DISTINCT otherwise. Then name the clue: the smallest thing to look for,
+    visible in a few frames, that comes out differently under different hypotheses. Say what to look at, not what to conclude.
+    Last, say for each hypothesis what the clue will show if it holds. If an earlier clue is given it did not serve: make a
+    different one.
+    """
+
+    question: str = dspy.InputField()
+    hypotheses: str = dspy.InputField(desc="one a line, each with the letter of its option")
+    summary: str = dspy.InputField(desc="what is known of the video, with times in seconds")
+    earlier_clue: str = dspy.InputField(desc="a clue that did not serve, or none")
+    comparison: str = dspy.OutputField(desc="where they agree and where they differ, in one or two sentences")
+    quality: Literal["DISTINCT", "OVERLAPPING"] = dspy.OutputField()
+    clue: str = dspy.OutputField(desc="what to look for, in one sentence")
+    predictions: list[ExpectedSight] = dspy.OutputField(desc="for each hypothesis: its letter and what the clue will show")

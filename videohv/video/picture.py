@@ -1,0 +1,71 @@
+"""From a decoded frame to an upright RGB picture of the wanted size."""
+
+from __future__ import annotations
+
+import struct
+from typing import NamedTuple
+
+import numpy as np
+from av import VideoFrame
+from numpy.typing import NDArray
+
+MAX_LONG_SIDE = 1024
+
+
+class Orientation(NamedTuple):
+    """How the stored picture is turned into the upright one: transposed first, then mirrored."""
+
+    transposed: bool = False
+    mirrored_x: bool = False
+    mirrored_y: bool = False
+
+    @classmethod
+    def of(cls, frame: VideoFrame) -> Orientation:
+        """Reads the display matrix of a frame; the nearest quarter turn counts, and a matrix of zeros says nothing."""
+        matrix = frame.side_data.get("DISPLAYMATRIX")
+        if matrix is None:
+            return cls()
+        # Rows of three 32-bit numbers: a point (x, y) is shown at (a*x + c*y, b*x + d*y), the rest is translation.
+        a, b, _, c, d = struct.unpack("=5i", bytes(matrix)[:20])
+        if max(abs(a), abs(d)) >= max(abs(b), abs(c)):
+            return cls(False, a < 0, d < 0)
+        return cls(True, c < 0, b < 0)
+
+    def size(self, width: int, height: int) -> tuple[int, int]:
+        """The upright (width, height) of a stored picture."""
+        return (height, width) if self.transposed else (width, height)
+
+    def apply(self, picture: NDArray[np.uint8]) -> NDArray[np.uint8]:
+        """Turns a picture (height, width, 3) upright."""
+        if self.transposed:
+            picture = picture.transpose(1, 0, 2)
+        if self.mirrored_x:
+            picture = picture[:, ::-1]
+        if self.mirrored_y:
+            picture = picture[::-1]
+        return picture
+
+
+def fitted(width: int, height: int, short_side: int) -> tuple[int, int]:
+    """The (width, height) to which a picture is scaled: never up, the long side at most 1024 pixels."""
+    scale = min(1.0, short_side / min(width, height), MAX_LONG_SIDE / max(width, height))
+    return max(1, round(width * scale)), max(1, round(height * scale))
+
+
+def to_rgb(frame: VideoFrame, orientation: Orientation, short_side: int) -> NDArray[np.uint8]:
+    """Scales, converts and turns one frame.
+
+    Args:
+        frame: As the decoder gave it, in any pixel format.
+        orientation: That of its video.
+        short_side: The length of the shorter side at most, in pixels.
+
+    Returns:
+        (height, width, 3), contiguous and read-only, so that frames can be shared between threads.
+    """
+    width, height = fitted(frame.width, frame.height, short_side)
+    # Scaling and conversion are one pass over the pixels here; averaging over areas keeps small text readable.
+    scaled = frame.reformat(width=width, height=height, format="rgb24", interpolation="AREA")
+    rgb: NDArray[np.uint8] = np.ascontiguousarray(orientation.apply(scaled.to_ndarray()))
+    rgb.setflags(write=False)
+    return rgb
