@@ -31,7 +31,7 @@ class Captioner(dspy.Module):
         """Caption at most five frames in one call.
 
         Returns:
-            One caption a frame, in order. Frames that the model merged share its sentence.
+            One caption a frame, in order, its time the one that was wanted. Frames that the model merged share its sentence.
 
         Raises:
             StepFailed: If no usable reply came.
@@ -43,7 +43,7 @@ class Captioner(dspy.Module):
             if not said:
                 raise Unusable("no frame was described")
             known = sorted(said)
-            return tuple(Caption(time=t, text=said[nearest(t, known)]) for t in times)
+            return tuple(Caption(time=f.wanted, text=said[nearest(f.time, known)]) for f in frames)
 
         with dspy.context(disable_history=True):
             return ask(STEP, self.predict, read, lm=lm, **frame_inputs(frames))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Callable
 from pathlib import Path
 
 from videohv.captioners.registry import Captioner as CaptionerProtocol
@@ -12,7 +13,6 @@ from videohv.data.store import CaptionStore
 from videohv.errors import InputError
 from videohv.lm.roles import eyes
 from videohv.modules.captioner import Captioner, LMCaptioner
-from videohv.modules.recorder import EventKind, Progress, current
 from videohv.modules.settings import LoopSettings
 from videohv.types import Caption, CaptionInfo
 from videohv.video import Video
@@ -39,9 +39,22 @@ def choose_captioner(name: str, module: Captioner, workers: int = 4) -> Captione
 
 
 def captions_of(
-    video: Video, name: str, module: Captioner, settings: LoopSettings, store: Path | None
+    video: Video,
+    name: str,
+    module: Captioner,
+    settings: LoopSettings,
+    store: Path | None,
+    on_progress: Callable[[int, int], None] | None = None,
 ) -> tuple[tuple[Caption, ...], CaptionInfo]:
     """The captions of a video, out of the store as far as they are there.
+
+    Args:
+        video: Whose frames are captioned.
+        name: As `choose_captioner`.
+        module: As `choose_captioner`.
+        settings: For the sampling rate and the workers.
+        store: SQLite file; None is the one in the user's cache.
+        on_progress: Called with moments done and moments in all.
 
     Raises:
         InputError, MissingExtra: As `choose_captioner`.
@@ -49,13 +62,7 @@ def captions_of(
         StepFailed: If the vision LM fails for good.
     """
     captioner = choose_captioner(name, module, settings.workers)
-    recorder = current()
-
-    def progress(done: int, total: int) -> None:
-        if recorder:
-            recorder.emit(EventKind.PROGRESS, Progress(step="captions", done=done, total=total))
-
-    captions = caption_video(video, captioner, settings.fps, CaptionStore(store), progress)
+    captions = caption_video(video, captioner, settings.fps, CaptionStore(store), on_progress)
     digest = hashlib.sha256("\n".join(f"{c.time}\t{c.text}" for c in captions).encode()).hexdigest()
     info = CaptionInfo(captioner=captioner.identity, count=len(captions), fps=settings.fps, content_hash=digest)
     return captions, info

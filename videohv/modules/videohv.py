@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ from videohv.modules.captions import captions_of
 from videohv.modules.inputs import as_captions, as_question, as_video, duplicate_warning
 from videohv.modules.judge import Judge
 from videohv.modules.loop import Loop
-from videohv.modules.recorder import Event, EventKind, Recorder, listeners, recording
+from videohv.modules.recorder import Event, EventKind, Progress, Recorder, listeners, recording
 from videohv.modules.settings import LoopSettings
 from videohv.modules.summary import Summary
 from videohv.modules.thinker import Thinker
@@ -86,26 +87,11 @@ class VideoHV(dspy.Module):
             InputError: If question, options or captions are unusable, or neither video nor captions are given.
             Cancelled: If a listener stopped it.
         """
-        asked = as_question(question, options)
-        if video is None and captions is None:
-            raise InputError("give a video, captions, or both")
-        given = as_captions(captions) if captions is not None else None
-        recorder = Recorder(asked, self.settings, listeners())
-        # The adapter sends each signature's schema where the model takes one; the warning would print whole frames.
-        adapter = dspy.settings.adapter or dspy.JSONAdapter()
-        default = some_lm(wanted=any(predictor.lm is None for predictor in self.predictors()))
-        with default, dspy.context(adapter=adapter, warn_on_type_mismatch=False), recording(recorder):
-            try:
-                trace = self._run(recorder, video, given)
-            except StepFailed as failure:
-                trace = recorder.trace(failure.outcome, error=str(failure))
-            except (VideoError, MissingExtra) as failure:
-                trace = recorder.trace(Outcome.MISSING_INPUT, error=str(failure))
-        return _prediction(trace)
+        return self._answer(question, options, video, captions)
 
     async def aforward(self, **inputs: Any) -> dspy.Prediction:
         """The same as `forward`, in a thread of its own; cancelling the task stops the question at its next step."""
-        return await streaming.in_thread(self.forward, inputs)
+        return await streaming.in_thread(self._answer, inputs)
 
     def stream(self, **inputs: Any) -> Iterator[Event | dspy.Prediction]:
         """Yield an `Event` for each step as it ends, and last the prediction. Closing the iterator stops the question."""
@@ -115,6 +101,57 @@ class VideoHV(dspy.Module):
         """The same as `stream`, for asyncio."""
         return streaming.astream(self, inputs)
 
+    def caption(
+        self, video: str | Path | Video, on_progress: Callable[[int, int], None] | None = None
+    ) -> tuple[tuple[Caption, ...], CaptionInfo]:
+        """The captions that `forward` would work on, made now (or taken from the store).
+
+        Args:
+            video: A file.
+            on_progress: Called with moments done and moments in all.
+
+        Raises:
+            VideoError: If the file can't be read.
+            MissingExtra: If the captioner's packages are not installed.
+            StepFailed: If the vision LM fails for good.
+        """
+        with self._ready():
+            return self._captions(as_video(video), on_progress)
+
+    def _answer(
+        self,
+        question: str | Question,
+        options: Sequence[str] | None = None,
+        video: str | Path | Video | None = None,
+        captions: Sequence[Caption | str] | None = None,
+    ) -> dspy.Prediction:
+        asked = as_question(question, options)
+        if video is None and captions is None:
+            raise InputError("give a video, captions, or both")
+        given = as_captions(captions) if captions is not None else None
+        recorder = Recorder(asked, self.settings, listeners())
+        with self._ready(), recording(recorder):
+            try:
+                trace = self._run(recorder, video, given)
+            except StepFailed as failure:
+                trace = recorder.trace(failure.outcome, error=str(failure))
+            except (VideoError, MissingExtra) as failure:
+                trace = recorder.trace(Outcome.MISSING_INPUT, error=str(failure))
+        return _prediction(trace)
+
+    @contextmanager
+    def _ready(self) -> Iterator[None]:
+        """A model to ask, an adapter that sends each signature's schema, and no warning that would print whole frames."""
+        default = some_lm(wanted=any(predictor.lm is None for predictor in self.predictors()))
+        adapter = dspy.settings.adapter or dspy.JSONAdapter()
+        with default, dspy.context(adapter=adapter, warn_on_type_mismatch=False):
+            yield
+
+    def _captions(
+        self, video: Video, on_progress: Callable[[int, int], None] | None
+    ) -> tuple[tuple[Caption, ...], CaptionInfo]:
+        return captions_of(video, self.captioner_name, self.captioner, self.settings, self.store, on_progress)
+
     def _run(self, recorder: Recorder, source: str | Path | Video | None, given: tuple[Caption, ...] | None) -> Trace:
         if warning := duplicate_warning(recorder.question):
             recorder.warn(warning)
@@ -122,8 +159,9 @@ class VideoHV(dspy.Module):
         if given is not None:
             captions, recorder.captions = given, CaptionInfo(captioner="given", count=len(given))
         elif video is not None:
-            made = captions_of(video, self.captioner_name, self.captioner, self.settings, self.store)
-            captions, recorder.captions = made
+            captions, recorder.captions = self._captions(
+                video, lambda done, total: recorder.emit(EventKind.PROGRESS, Progress(step="captions", done=done, total=total))
+            )
         if recorder.captions is None or not captions:
             return recorder.trace(Outcome.MISSING_INPUT, error="there is no caption to reason from")
         recorder.emit(EventKind.CAPTIONS, recorder.captions)

@@ -1,0 +1,1 @@
+"""Measurements: each module prints figures made in one run, `python -m benchmarks.NAME`. Nothing here is a test."""

@@ -1,0 +1,36 @@
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+# Before anything imports DSPy: its cache, and ours, must not touch the user's.
+_HOME = tempfile.mkdtemp(prefix="videohv-tests-")
+os.environ["DSPY_CACHEDIR"] = str(Path(_HOME) / "dspy")
+os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "true"
+_MODELS = os.environ.get("VIDEOHV_CACHE")
+os.environ["VIDEOHV_CACHE"] = str(Path(_HOME) / "videohv")
+
+import pytest  # noqa: E402
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty cache of the test's own, and no key of the machine's in sight."""
+    home = tmp_path / "videohv-cache"
+    monkeypatch.setenv("VIDEOHV_CACHE", str(home))
+    for name in list(os.environ):
+        if name.endswith("_API_KEY") or name in {"OPENAI_BASE_URL", "OPENAI_API_BASE"}:
+            monkeypatch.delenv(name)
+    return home
+
+
+@pytest.fixture
+def user_cache(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """The user's own cache, for tests that need a model of a gigabyte."""
+    if _MODELS is None:
+        monkeypatch.delenv("VIDEOHV_CACHE")
+    else:
+        monkeypatch.setenv("VIDEOHV_CACHE", _MODELS)
+    yield

@@ -1,0 +1,75 @@
+"""videohv: questions about long videos, answered with evidence.
+
+    import videohv
+
+    result = videohv.answer("party.mp4", "Who leaves first?", ["the man in red", "the woman", "nobody"])
+    print(result.answer, result.status, [str(e.window) for e in result.evidence])
+
+The hypothesis–verification program is `VideoHV`, an ordinary DSPy module; `configure` chooses the models.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from videohv.api import answer
+    from videohv.compiled import load_program
+    from videohv.data.captions import read_captions
+    from videohv.lm.roles import configure
+    from videohv.modules.recorder import Event, Stop, listening
+    from videohv.modules.settings import LoopSettings
+    from videohv.modules.videohv import VideoHV
+    from videohv.types import Caption, Evidence, Outcome, Question, Status, Trace, Window
+    from videohv.video import Video
+
+__version__ = "0.1.0"
+
+_HOMES = {
+    "answer": "videohv.api",
+    "load_program": "videohv.compiled",
+    "read_captions": "videohv.data.captions",
+    "configure": "videohv.lm.roles",
+    "Event": "videohv.modules.recorder",
+    "Stop": "videohv.modules.recorder",
+    "listening": "videohv.modules.recorder",
+    "LoopSettings": "videohv.modules.settings",
+    "VideoHV": "videohv.modules.videohv",
+    "Caption": "videohv.types",
+    "Evidence": "videohv.types",
+    "Outcome": "videohv.types",
+    "Question": "videohv.types",
+    "Status": "videohv.types",
+    "Trace": "videohv.types",
+    "Window": "videohv.types",
+    "Video": "videohv.video",
+}
+
+__all__ = [
+    "Caption",
+    "Event",
+    "Evidence",
+    "LoopSettings",
+    "Outcome",
+    "Question",
+    "Status",
+    "Stop",
+    "Trace",
+    "Video",
+    "VideoHV",
+    "Window",
+    "__version__",
+    "answer",
+    "configure",
+    "listening",
+    "load_program",
+    "read_captions",
+]
+
+
+def __getattr__(name: str) -> Any:
+    # DSPy takes a second to import; `import videohv.types` and `videohv --help` need not wait for it.
+    if name in _HOMES:
+        return getattr(importlib.import_module(_HOMES[name]), name)
+    raise AttributeError(f"module 'videohv' has no attribute {name!r}")

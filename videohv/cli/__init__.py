@@ -1,0 +1,59 @@
+"""The command line: parses, calls the library, prints. Results go to stdout, everything else to stderr.
+
+Exit codes: 0 answered (or done), 1 failure, 2 usage, 3 abstained, 130 interrupted.
+"""
+
+from __future__ import annotations
+
+import sys
+
+import click
+import typer
+
+from videohv.cli.ask import ask, demo
+from videohv.cli.caption import caption
+from videohv.cli.console import ERRORS, clean
+from videohv.cli.models import models
+from videohv.errors import InputError, VideoHVError
+
+FAILURE, USAGE, INTERRUPTED = 1, 2, 130
+
+app = typer.Typer(
+    name="videohv",
+    help="Ask about a long video and get the answer with its evidence.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+app.command("ask")(ask)
+app.command("caption")(caption)
+app.command("demo")(demo)
+app.add_typer(models, name="models")
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Run the command line and exit with its code."""
+    sys.exit(run(arguments))
+
+
+def run(arguments: list[str] | None = None) -> int:
+    """Run the command line and return its exit code; each expected failure is one line on stderr."""
+    try:
+        code = app(args=arguments, standalone_mode=False)
+    except click.ClickException as error:
+        error.show(sys.stderr)
+        return error.exit_code
+    except InputError as error:
+        return _failed(error, USAGE)
+    except VideoHVError as error:
+        return _failed(error, FAILURE)
+    except (KeyboardInterrupt, click.Abort):
+        ERRORS.print("stopped; captions and model replies made so far are kept, run the same command to go on")
+        return INTERRUPTED
+    return code if isinstance(code, int) else 0
+
+
+def _failed(error: Exception, code: int) -> int:
+    ERRORS.print(f"error: {clean(str(error))}", style="bold red", markup=False, highlight=False)
+    return code

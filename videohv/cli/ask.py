@@ -1,0 +1,127 @@
+"""`videohv ask` and `videohv demo`: one question about one video, shown step by step."""
+
+from __future__ import annotations
+
+import json
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from videohv import samples
+from videohv.cli.console import ERRORS, OUT, clean
+from videohv.cli.lms import CaptionerOption, LMOption, SeedOption, VisionLMOption, choose_lms
+from videohv.cli.steps import Steps, print_result
+from videohv.compiled import load_program
+from videohv.data.captions import read_captions
+from videohv.errors import InputError
+from videohv.modules.recorder import listening
+from videohv.modules.videohv import VideoHV
+from videohv.types import Caption, Outcome, Question, Trace
+from videohv.video import Video
+
+EXIT = {Outcome.ANSWERED: 0, Outcome.ABSTAINED: 3}
+FAILED = 1
+
+JSONOption = Annotated[bool, typer.Option("--json", help="Print one JSON object to stdout and no steps.")]
+RoundsOption = Annotated[int, typer.Option(min=1, max=20, help="Rounds of hypothesis and verification at most.")]
+LooksOption = Annotated[int, typer.Option(min=1, max=20, help="Evidence collections a round at most.")]
+FpsOption = Annotated[float, typer.Option(min=0.01, max=60, help="Caption sampling, frames a second.")]
+
+
+def ask(
+    video: Annotated[
+        str,
+        typer.Argument(help="A video file. With --captions it may be just the video's name in that file."),
+    ],
+    question: Annotated[str, typer.Option("--question", "-q", help="What to ask.")],
+    option: Annotated[list[str], typer.Option("--option", "-o", help="An answer option; give 2 to 26.")],
+    captions: Annotated[
+        Path | None, typer.Option(help="Captions made before: JSON, JSONL, or what `videohv caption` wrote.")
+    ] = None,
+    program: Annotated[str | None, typer.Option(help="A compiled program: a name or a file.")] = None,
+    lm: LMOption = None,
+    vision_lm: VisionLMOption = None,
+    captioner: CaptionerOption = "auto",
+    decoder: Annotated[str, typer.Option(help="Who decodes the video: auto, pyav or decord.")] = "auto",
+    rounds: RoundsOption = 3,
+    looks: LooksOption = 2,
+    fps: FpsOption = 1.0,
+    seed: SeedOption = 0,
+    abstain: Annotated[bool, typer.Option("--abstain", help="Allow the answer to be declined (exit code 3).")] = False,
+    trace: Annotated[Path | None, typer.Option(help="Write the full trace to this JSON file.")] = None,
+    as_json: JSONOption = False,
+) -> int:
+    """Ask one multiple-choice question about a video."""
+    asked = Question.model_validate({"text": question, "options": option, "video": video})
+    given = read_captions(captions, video) if captions is not None else None
+    source = Path(video)
+    hv = VideoHV(captioner=captioner, rounds=rounds, looks=looks, fps=fps, seed=seed, may_abstain=abstain)
+    if program is not None:
+        load_program(program, into=hv)
+    opened = None if given is not None and not source.exists() else Video(source, decoder=decoder)
+    with choose_lms(lm, vision_lm, seed, quiet=as_json):
+        result = run_question(hv, asked, opened, given, quiet=as_json)
+    if trace is not None:
+        trace.write_text(result.model_dump_json(indent=2), encoding="utf-8")
+    if as_json:
+        OUT.out(as_result(result))
+    else:
+        print_result(OUT, result)
+    return EXIT.get(result.outcome, FAILED)
+
+
+def demo(
+    lm: LMOption = None,
+    vision_lm: VisionLMOption = None,
+    seed: SeedOption = 0,
+) -> int:
+    """Ask two questions about the sample clip (cut from Big Buck Bunny, © 2008 Blender Foundation, CC BY 3.0)."""
+    hv = VideoHV(seed=seed, rounds=2)
+    code = 0
+    with choose_lms(lm, vision_lm, seed):
+        for question in samples.QUESTIONS:
+            OUT.print(f"\nQ: {question.text}", style="bold", markup=False)
+            for i, text in enumerate(question.options):
+                OUT.print(f"   {chr(65 + i)}. {text}", markup=False)
+            result = run_question(hv, question, Video(samples.CLIP), None)
+            print_result(OUT, result)
+            code = code or EXIT.get(result.outcome, FAILED)
+    return code
+
+
+def run_question(
+    program: VideoHV,
+    question: Question,
+    video: Video | None,
+    captions: tuple[Caption, ...] | None,
+    *,
+    quiet: bool = False,
+) -> Trace:
+    """Run the program on one question, with its steps on stderr unless quiet."""
+    steps = Steps(ERRORS)
+    with ExitStack() as stack:
+        if not quiet:
+            stack.callback(steps.close)
+            stack.enter_context(listening(steps))
+        prediction = program(question=question, video=video, captions=captions)
+    trace = prediction.trace
+    assert isinstance(trace, Trace)
+    return trace
+
+
+def as_result(trace: Trace) -> str:
+    """The result as one JSON object: the answer first, then the whole trace."""
+    whole = trace.model_dump(mode="json")
+    index = trace.answer.option_index if trace.answer else None
+    head = {
+        "answer": trace.question.options[index] if index is not None else None,
+        "answer_index": index,
+        "outcome": whole["outcome"],
+        "confidence": trace.answer.confidence if trace.answer else None,
+        "status": whole["status"],
+        "error": trace.error,
+        "evidence": [e.model_dump(mode="json") for e in trace.evidence],
+    }
+    return json.dumps({**head, "trace": whole}, ensure_ascii=False)

@@ -1,0 +1,129 @@
+"""The steps of a running question as lines on a terminal, each as it ends."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from videohv.cli.console import clean
+from videohv.cli.progress import Counting
+from videohv.modules.recorder import Event, EventKind, Progress
+from videohv.types import Answer, CaptionInfo, Check, Clue, Degradation, Draft, Evidence, Segment, Status, Trace, Window
+from videohv.types import clock, letter
+
+_INDENT = 12
+_STYLE = {Status.VERIFIED: "bold green", Status.PARTIAL: "bold yellow", Status.NOT_VERIFIED: "bold red"}
+
+
+class Steps:
+    """A listener that prints each event. Long steps have a progress bar on a terminal and a line at their end elsewhere."""
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+        self._progress = Counting(console)
+        self._round = 0
+
+    def __call__(self, event: Event) -> None:
+        """Print one event."""
+        value = event.value
+        if isinstance(value, Progress):
+            self._progress(value.step, value.done, value.total)
+            return
+        self.close()
+        if event.round != self._round:
+            self._round = event.round
+            self._console.rule(Text(f"round {event.round}"), align="left", characters="─")
+        if isinstance(value, CaptionInfo):
+            self._line("captions", f"{value.count} from {value.captioner}")
+        elif isinstance(value, Draft):
+            self._draft(value)
+        elif isinstance(value, Evidence):
+            self._evidence(value)
+        elif isinstance(value, Check):
+            self._check(value)
+        elif isinstance(value, Degradation):
+            self._line("went without", f"{value.step}: {value.why}", "yellow")
+        elif isinstance(value, Answer):
+            self._line("answer", value.reasoning)
+        elif isinstance(value, str):
+            self._line("note", value, "dim")
+        else:
+            self._spans(event.kind, value)
+
+    def close(self) -> None:
+        """End a progress bar that is still open."""
+        self._progress.close()
+
+    def _spans(self, kind: EventKind, spans: Iterable[Any]) -> None:
+        if kind is EventKind.SUMMARY:
+            lines = [f"{s.window}  {s.text}" for s in spans if isinstance(s, Segment)]
+            self._line("summary", "\n".join(lines) or "(none)")
+        else:
+            self._line("looking at", ", ".join(str(w) for w in spans if isinstance(w, Window)))
+
+    def _draft(self, draft: Draft) -> None:
+        lines = [
+            f"{letter(h.option_index)}. {h.statement}{'  (set aside)' if h.pruned else ''}" for h in draft.hypotheses
+        ]
+        self._line("hypotheses", "\n".join(lines))
+        if draft.clue is not None:
+            note = f"  [{draft.quality}]" if draft.quality else ""
+            self._line("clue", draft.clue.observation + note, "bold")
+            self._line("", "\n".join(_predictions(draft.clue)), "dim")
+
+    def _evidence(self, evidence: Evidence) -> None:
+        lines = [f"{clock(o.time):>7}  {o.text}" for o in evidence.observations]
+        self._line("seen" if evidence.source == "frames" else f"seen ({evidence.source})", "\n".join(lines))
+
+    def _check(self, check: Check) -> None:
+        self._line("status", str(check.status), _STYLE[check.status])
+        self._line("because", check.rationale)
+        if check.wanted:
+            self._line("still wanted", ", ".join(str(w) for w in check.wanted))
+
+    def _line(self, name: str, text: str, style: str = "") -> None:
+        if not text:
+            return
+        head = Text(f"{name:<{_INDENT}}", style="cyan")
+        grid = Table.grid(padding=(0, 1))
+        grid.add_column(width=_INDENT, no_wrap=True)
+        grid.add_column(overflow="fold")
+        grid.add_row(head, Text(clean(text), style=style))
+        self._console.print(grid)
+
+
+def _predictions(clue: Clue) -> list[str]:
+    return [f"if {letter(p.option_index)}: {p.expectation}" for p in clue.predictions]
+
+
+def print_result(console: Console, trace: Trace) -> None:
+    """The answer with its evidence as times, what was gone without, and what it cost."""
+    answer = trace.answer
+    if answer is not None and answer.option_index is not None:
+        sure = f"  (confidence {answer.confidence:.0%})" if answer.confidence is not None else ""
+        option = clean(trace.question.options[answer.option_index])
+        console.print(Text(f"Answer: {letter(answer.option_index)}. {option}{sure}", style="bold"))
+    elif answer is not None:
+        console.print(Text("Abstained: the evidence does not decide.", style="bold yellow"))
+    else:
+        console.print(Text(f"No answer ({trace.outcome}): {clean(trace.error)}", style="bold red"))
+    if answer is not None and answer.reasoning:
+        console.print(Text(f"Because: {clean(answer.reasoning)}"))
+    if trace.status is not None:
+        console.print(Text(f"Status: {trace.status}"))
+    for item in trace.evidence:
+        console.print(Text(f"Evidence {item.window} ({item.source}):"))
+        for observation in item.observations:
+            console.print(Text(f"  {clock(observation.time):>7}  {clean(observation.text)}"))
+    for conflict in answer.conflicts if answer is not None else ():
+        console.print(Text(f"Conflict: {clean(conflict)}", style="yellow"))
+    for degradation in trace.degraded:
+        console.print(Text(f"Went without: {degradation.step}: {clean(degradation.why)}", style="yellow"))
+    tokens = sum(u.prompt_tokens + u.completion_tokens for u in trace.usage)
+    cached = sum(u.cached_calls for u in trace.usage)
+    again = f" and {cached} from the cache" if cached else ""
+    console.print(Text(f"{len(trace.rounds)} rounds, {trace.calls} LM calls{again}, {tokens} tokens, {trace.seconds:.1f} s"))
