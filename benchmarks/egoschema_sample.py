@@ -2,8 +2,9 @@
 
     python -m benchmarks.egoschema_sample --data-root DIR [--limit 10] [--lm SPEC] [--out FILE]
 
-DIR holds `egoschema/subset_anno.json` and `egoschema/lavila_subset.json`. Replies are kept in DSPy's cache: an interrupted
-run goes on where it was. Ten questions say that it works, not how well: the interval that is printed shows how little.
+DIR holds `egoschema/subset_anno.json` and `egoschema/lavila_subset.json`. Replies are kept in DSPy's cache: an
+interrupted run goes on where it was. Ten questions say that it works, not how well: the interval that is printed
+shows how little.
 """
 
 from __future__ import annotations
@@ -64,10 +65,11 @@ def line(trace: Trace) -> str:
     given = letter(trace.answer.option_index) if trace.answer and trace.answer.option_index is not None else "-"
     gold = letter(trace.question.answer_index or 0)
     tokens = sum(u.prompt_tokens + u.completion_tokens for u in trace.usage)
+    degraded = ", degraded: " + ", ".join(d.step for d in trace.degraded) if trace.degraded else ""
     return (
         f"{trace.question.id[:8]} {trace.outcome:<12} {given} (right: {gold}) {trace.status or 'no status':<12} "
         f"{len(trace.rounds)} rounds, {sum(len(r.looks) for r in trace.rounds)} looks, {trace.calls} calls, "
-        f"{tokens} tokens, {trace.seconds:.0f} s{', degraded: ' + ', '.join(d.step for d in trace.degraded) if trace.degraded else ''}"
+        f"{tokens} tokens, {trace.seconds:.0f} s{degraded}"
     )
 
 
@@ -80,8 +82,8 @@ def summarise(traces: list[Trace]) -> None:
     half = z / (1 + z * z / n) * ((p * (1 - p) / n + z * z / (4 * n * n)) ** 0.5)
     failed = sum(t.outcome is not Outcome.ANSWERED for t in traces)
     print(
-        f"{right} of {n} right (95 % interval {max(0.0, middle - half):.0%} to {middle + half:.0%}), {failed} not answered; "
-        f"a question: {sum(t.calls for t in traces) / n:.1f} calls, "
+        f"{right} of {n} right (95 % interval {max(0.0, middle - half):.0%} to {middle + half:.0%}), "
+        f"{failed} not answered; a question: {sum(t.calls for t in traces) / n:.1f} calls, "
         f"{sum(u.prompt_tokens for t in traces for u in t.usage) / n:.0f} prompt and "
         f"{sum(u.completion_tokens for t in traces for u in t.usage) / n:.0f} reply tokens, "
         f"{sum(t.seconds for t in traces) / n:.0f} s"

@@ -2,8 +2,9 @@
 
     python -m benchmarks.long_video [--minutes 1 10] [--video FILE]
 
-Each length runs in a process of its own, so that the peaks can be compared: memory must not grow with the video. Without
-`--video` the clips are made first (640x360, H.264, 30 frames a second, a keyframe every 250), which takes a while.
+Each length runs in a process of its own, so that the peaks can be compared: memory must not grow with the video.
+Without `--video` the clips are made first (640x360, H.264, 30 frames a second, a keyframe every 250), which takes a
+while.
 """
 
 from __future__ import annotations

@@ -162,7 +162,15 @@ def test_overlap_is_symmetric_and_bounded(a: Window, b: Window) -> None:
 
 @pytest.mark.parametrize(
     ("time", "shown"),
-    [(0, "0:00"), (9.96, "0:10"), (12.5, "0:12.5"), (59.99, "1:00"), (61, "1:01"), (3599.97, "1:00:00"), (3725, "1:02:05")],
+    [
+        (0, "0:00"),
+        (9.96, "0:10"),
+        (12.5, "0:12.5"),
+        (59.99, "1:00"),
+        (61, "1:01"),
+        (3599.97, "1:00:00"),
+        (3725, "1:02:05"),
+    ],
 )
 def test_clock(time: float, shown: str) -> None:
     assert clock(time) == shown

@@ -104,7 +104,9 @@ def test_the_trace_of_side_by_side_calls_is_in_the_order_of_the_windows() -> Non
     for _ in range(3):
         with dspy.context(lm=lm, trace=[]):
             VideoHV(caption_tokens=500, workers=8)(question="q", options=["a", "b"], captions=captions)
-            orders.append([(type(p.signature).__name__, str(i.get("captions", ""))[:20]) for p, i, _ in dspy.settings.trace])
+            orders.append(
+                [(type(p.signature).__name__, str(i.get("captions", ""))[:20]) for p, i, _ in dspy.settings.trace]
+            )
     assert orders[0] == orders[1] == orders[2]
     assert len(orders[0]) > 8
 

@@ -70,7 +70,9 @@ def test_looks_are_exhausted() -> None:
 
 
 def test_not_verified_thinks_again_more_specifically() -> None:
-    _, trace, engine = run({"check": [check_reply("NOT_VERIFIED", rationale="no ball at 2 s"), check_reply("VERIFIED")]})
+    _, trace, engine = run(
+        {"check": [check_reply("NOT_VERIFIED", rationale="no ball at 2 s"), check_reply("VERIFIED")]}
+    )
     assert [r.drafts[-1].mode for r in trace.rounds] == [Mode.INITIAL, Mode.SPECIFICITY]
     again = engine.of("thinker")[1].inputs
     assert again["mode"] == "specificity"
@@ -170,7 +172,9 @@ def test_with_captions_only_the_evidence_is_the_captions_of_the_window_and_the_t
     _, trace, engine = run()
     (evidence,) = trace.evidence
     assert evidence.source is Source.CAPTIONS
-    assert [(o.time, o.text) for o in evidence.observations] == [(float(i), f"someone holds thing {i // 4}") for i in range(1, 5)]
+    assert [(o.time, o.text) for o in evidence.observations] == [
+        (float(i), f"someone holds thing {i // 4}") for i in range(1, 5)
+    ]
     assert any("no frames" in warning for warning in trace.warnings)
     assert not engine.of("look")
 
@@ -251,7 +255,9 @@ def test_abstaining_only_when_it_is_allowed() -> None:
 
 
 def test_the_context_decouples_reasoning_from_captions() -> None:
-    _, _, engine = run({"check": [check_reply("NOT_VERIFIED"), check_reply("PARTIAL", [(9, 12)]), check_reply("VERIFIED")]})
+    _, _, engine = run(
+        {"check": [check_reply("NOT_VERIFIED"), check_reply("PARTIAL", [(9, 12)]), check_reply("VERIFIED")]}
+    )
     text = "someone holds thing 7"
     for seen in engine.requests:
         if seen.role in ("summary", "locate"):

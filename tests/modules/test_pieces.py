@@ -58,7 +58,9 @@ def test_captions_over_the_budget_are_mapped_side_by_side_and_reduced() -> None:
 def test_a_model_that_does_not_condense_ends_all_the_same() -> None:
     def echo(seen: Seen) -> dict[str, Any]:
         lines = seen.inputs["captions"].splitlines()
-        return {"passages": [{"start": i, "end": i, "text": line + " " + "and more" * 5} for i, line in enumerate(lines)]}
+        return {
+            "passages": [{"start": i, "end": i, "text": line + " " + "and more" * 5} for i, line in enumerate(lines)]
+        }
 
     lm, engine = fake_lm({"summary": echo})
     with dspy.context(lm=lm):

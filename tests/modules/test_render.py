@@ -62,7 +62,9 @@ spans = st.builds(SimpleNamespace, start=st.floats(width=32), end=st.floats(widt
 
 
 @given(st.lists(spans, max_size=8), st.floats(min_value=0.5, max_value=1e5), st.integers(1, 5))
-def test_windows_lie_in_the_video_whatever_was_written(written: list[SimpleNamespace], duration: float, limit: int) -> None:
+def test_windows_lie_in_the_video_whatever_was_written(
+    written: list[SimpleNamespace], duration: float, limit: int
+) -> None:
     windows = read_windows(written, duration, limit)
     assert len(windows) <= limit
     for window in windows:

@@ -13,7 +13,16 @@ share = TypeAdapter(Likelihood)
 
 @pytest.mark.parametrize(
     ("written", "read"),
-    [(12, 12), (12.5, 12.5), ("12", 12), ("12.5s", 12.5), ("[3 s]", 3), ("1:05", 65), ("01:02:03", 3723), ("7 seconds", 7)],
+    [
+        (12, 12),
+        (12.5, 12.5),
+        ("12", 12),
+        ("12.5s", 12.5),
+        ("[3 s]", 3),
+        ("1:05", 65),
+        ("01:02:03", 3723),
+        ("7 seconds", 7),
+    ],
 )
 def test_times_are_read_however_a_model_writes_them(written: object, read: float) -> None:
     assert time.validate_python(written) == read

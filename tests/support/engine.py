@@ -48,7 +48,8 @@ Script = Reply | Iterable[Reply] | Callable[[Seen], Reply]
 class FakeEngine:
     """A DSPy engine. `scripts` maps a role to a reply, to replies one after the other (the last one stays), or to a function.
 
-    A dict is sent as JSON, a text as it is, an exception is raised. Roles without a script get a plausible default reply.
+    A dict is sent as JSON, a text as it is, an exception is raised. Roles without a script get a plausible default
+    reply.
     """
 
     scripts: dict[str, Script] = field(default_factory=dict)
@@ -60,9 +61,7 @@ class FakeEngine:
 
     def __post_init__(self) -> None:
         self._lock = threading.Lock()
-        self._queues = {
-            role: list(script) for role, script in self.scripts.items() if isinstance(script, list | tuple)
-        }
+        self._queues = {role: list(script) for role, script in self.scripts.items() if isinstance(script, list | tuple)}
 
     def __deepcopy__(self, memo: object) -> FakeEngine:
         return self
@@ -181,8 +180,10 @@ def _read(request: lm15.Request) -> Seen:
     last = request.messages[-1]
     text = "".join(getattr(part, "text", "") or "" for part in last.parts)
     images = sum(type(part).__name__ == "ImagePart" for part in last.parts)
-    system = request.system if isinstance(request.system, str) else "".join(
-        getattr(part, "text", "") for part in request.system or ()
+    system = (
+        request.system
+        if isinstance(request.system, str)
+        else "".join(getattr(part, "text", "") for part in request.system or ())
     )
     order = _ORDER.search(text)
     outputs = frozenset(re.findall(r"`(\w+)`", order.group(1))) if order else frozenset()

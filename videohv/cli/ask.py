@@ -10,12 +10,11 @@ from typing import Annotated
 import typer
 
 from videohv import samples
-from videohv.cli.console import ERRORS, OUT, clean
+from videohv.cli.console import ERRORS, OUT
 from videohv.cli.lms import CaptionerOption, LMOption, SeedOption, VisionLMOption, choose_lms
 from videohv.cli.steps import Steps, print_result
 from videohv.compiled import load_program
 from videohv.data.captions import read_captions
-from videohv.errors import InputError
 from videohv.modules.recorder import listening
 from videohv.modules.videohv import VideoHV
 from videohv.types import Caption, Outcome, Question, Trace

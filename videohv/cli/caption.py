@@ -18,7 +18,9 @@ from videohv.video import Video
 
 def caption(
     video: Annotated[Path, typer.Argument(help="A video file.")],
-    out: Annotated[Path | None, typer.Option(help="Write the captions to this JSON file; `ask --captions` reads it.")] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Write the captions to this JSON file; `ask --captions` reads it.")
+    ] = None,
     lm: LMOption = None,
     vision_lm: VisionLMOption = None,
     captioner: CaptionerOption = "auto",

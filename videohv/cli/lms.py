@@ -7,7 +7,6 @@ from contextlib import contextmanager
 from typing import Annotated
 
 import typer
-from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TransferSpeedColumn
 
 from videohv.captioners.registry import captioner_names
 from videohv.cli.console import ERRORS, clean
@@ -16,7 +15,9 @@ from videohv.lm.roles import eyes, using
 
 LMOption = Annotated[
     str | None,
-    typer.Option("--lm", help="Language model, provider/model[?temperature=…]. Default: the embedded one.", metavar="SPEC"),
+    typer.Option(
+        "--lm", help="Language model, provider/model[?temperature=…]. Default: the embedded one.", metavar="SPEC"
+    ),
 ]
 VisionLMOption = Annotated[
     str | None,

@@ -12,8 +12,21 @@ from rich.text import Text
 from videohv.cli.console import clean
 from videohv.cli.progress import Counting
 from videohv.modules.recorder import Event, EventKind, Progress
-from videohv.types import Answer, CaptionInfo, Check, Clue, Degradation, Draft, Evidence, Segment, Status, Trace, Window
-from videohv.types import clock, letter
+from videohv.types import (
+    Answer,
+    CaptionInfo,
+    Check,
+    Clue,
+    Degradation,
+    Draft,
+    Evidence,
+    Segment,
+    Status,
+    Trace,
+    Window,
+    clock,
+    letter,
+)
 
 _INDENT = 12
 _STYLE = {Status.VERIFIED: "bold green", Status.PARTIAL: "bold yellow", Status.NOT_VERIFIED: "bold red"}
@@ -126,4 +139,6 @@ def print_result(console: Console, trace: Trace) -> None:
     tokens = sum(u.prompt_tokens + u.completion_tokens for u in trace.usage)
     cached = sum(u.cached_calls for u in trace.usage)
     again = f" and {cached} from the cache" if cached else ""
-    console.print(Text(f"{len(trace.rounds)} rounds, {trace.calls} LM calls{again}, {tokens} tokens, {trace.seconds:.1f} s"))
+    console.print(
+        Text(f"{len(trace.rounds)} rounds, {trace.calls} LM calls{again}, {tokens} tokens, {trace.seconds:.1f} s")
+    )

@@ -13,7 +13,9 @@ from videohv.modules.videohv import VideoHV
 
 def shipped() -> tuple[str, ...]:
     """Names of the programs that come with the package."""
-    return tuple(sorted(f.name.removesuffix(".json") for f in resources.files(__name__).iterdir() if f.name.endswith(".json")))
+    return tuple(
+        sorted(f.name.removesuffix(".json") for f in resources.files(__name__).iterdir() if f.name.endswith(".json"))
+    )
 
 
 def load_program(name: str | Path, into: VideoHV | None = None) -> VideoHV:
@@ -39,7 +41,9 @@ def load_program(name: str | Path, into: VideoHV | None = None) -> VideoHV:
         fields = [field.json_schema_extra["prefix"] for field in predictor.signature.fields.values()]
         stored = [field["prefix"] for field in saved[agent]["signature"]["fields"]]
         if fields != stored:
-            differing = ", ".join(f.rstrip(":") for f in dict.fromkeys([*stored, *fields]) if (f in stored) != (f in fields))
+            differing = ", ".join(
+                f.rstrip(":") for f in dict.fromkeys([*stored, *fields]) if (f in stored) != (f in fields)
+            )
             raise ProgramError(
                 f"{source}: the fields of {agent} differ from this version's ({differing or 'their order'}); compile it anew"
             )

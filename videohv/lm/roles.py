@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 import dspy
-
 from videohv.lm.backends import default_lm, make_lm, sees_images
 
 _VISION = "videohv_vision_lm"
@@ -18,7 +17,8 @@ def configure(
     """Set the models for this process, as `dspy.configure` does.
 
     Args:
-        lm: A spec such as `openai/gpt-4o-mini` or `embedded/qwen2.5-coder-1.5b`, or any DSPy LM. None leaves what is set.
+        lm: A spec such as `openai/gpt-4o-mini` or `embedded/qwen2.5-coder-1.5b`, or any DSPy LM. None leaves what is
+            set.
         vision_lm: Looks at frames and captions them, in place of `lm`. None leaves what is set.
         seed: For backends that take one; only used with specs.
 

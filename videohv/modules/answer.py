@@ -70,7 +70,9 @@ def read_verdicts(verdicts: Iterable[OptionVerdict], question: Question) -> tupl
             index = read_letter(item.option, question)
         except Unusable:
             continue  # a verdict on no option says nothing
-        read.setdefault(index, Verdict(option_index=index, support=Support(item.support), why=" ".join(item.why.split())))
+        read.setdefault(
+            index, Verdict(option_index=index, support=Support(item.support), why=" ".join(item.why.split()))
+        )
     return tuple(read[i] for i in sorted(read))
 
 

@@ -1,9 +1,9 @@
 """One policy for every LM call of the loop: what is sent, what counts as an answer, and what happens when none comes.
 
-A reply that cannot be read (no JSON, a field missing, a letter that is no option) is asked for once more as a fresh sample:
-another cache entry at temperature 1, since the same request would only replay the same reply. After that the step has failed
-for good and raises `StepFailed`; the loop decides what to do without it. Transport errors and rate limits were retried by
-DSPy's client before they arrive here.
+A reply that cannot be read (no JSON, a field missing, a letter that is no option) is asked for once more as a fresh
+sample: another cache entry at temperature 1, since the same request would only replay the same reply. After that the
+step has failed for good and raises `StepFailed`; the loop decides what to do without it. Transport errors and rate
+limits were retried by DSPy's client before they arrive here.
 """
 
 from __future__ import annotations
@@ -105,7 +105,9 @@ def ask(
         except Unusable as error:
             why = f"the reply could not be used ({error})"
         except ContextWindowExceededError as error:
-            raise StepFailed(step, Outcome.LM_FAILED, f"the prompt is too long for the model: {error.message}") from error
+            raise StepFailed(
+                step, Outcome.LM_FAILED, f"the prompt is too long for the model: {error.message}"
+            ) from error
         except LMError as error:
             failure = f"{type(error).__name__}: {_first_line(error)}"
             raise StepFailed(step, Outcome.LM_FAILED, failure, isinstance(error, _HOPELESS)) from error

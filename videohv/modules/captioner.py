@@ -31,7 +31,8 @@ class Captioner(dspy.Module):
         """Caption at most five frames in one call.
 
         Returns:
-            One caption a frame, in order, its time the one that was wanted. Frames that the model merged share its sentence.
+            One caption a frame, in order, its time the one that was wanted. Frames that the model merged share its
+            sentence.
 
         Raises:
             StepFailed: If no usable reply came.

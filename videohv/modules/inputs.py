@@ -43,7 +43,9 @@ def as_captions(captions: Sequence[Caption | str]) -> tuple[Caption, ...]:
         InputError: If an item is neither a `Caption` nor a text.
     """
     if isinstance(captions, str):
-        raise InputError("captions must be a list, one text a second or Caption values; to read a file use read_captions")
+        raise InputError(
+            "captions must be a list, one text a second or Caption values; to read a file use read_captions"
+        )
     made = []
     for i, item in enumerate(captions):
         if not isinstance(item, Caption | str):

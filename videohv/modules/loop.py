@@ -90,9 +90,7 @@ class Loop:
             draft = self._judged(Mode.DISCRIMINABILITY, feedback, draft.hypotheses, draft.clue)
         return draft
 
-    def _judged(
-        self, mode: Mode, feedback: str, standing: tuple[Hypothesis, ...], earlier: Clue | None
-    ) -> Draft:
+    def _judged(self, mode: Mode, feedback: str, standing: tuple[Hypothesis, ...], earlier: Clue | None) -> Draft:
         """New hypotheses (or those that stand, if none come) and the clue that the Judge makes for them."""
         question, summary = self.recorder.question, self.recorder.summary
         prune_below = self.recorder.settings.prune_below

@@ -39,7 +39,8 @@ def seen_in_frames(
 ) -> tuple[Observation, ...]:
     """What the vision LM sees in at most five frames as far as the clue is concerned.
 
-    Each sight is booked to the frame whose time is nearest to the one that the model names, never by its position in the
+    Each sight is booked to the frame whose time is nearest to the one that the model names, never by its position in
+    the
     list: a model that merges or skips frames shifts nothing.
 
     Raises:

@@ -16,9 +16,9 @@ R = TypeVar("R")
 def side_by_side(call: Callable[[T], R], items: Sequence[T], workers: int) -> list[R]:
     """Call `call` on every item, up to `workers` at once, and return the results in the order of the items.
 
-    Each call runs in a copy of the caller's context, so that `dspy.context` and the usage ledger hold. DSPy's trace is kept
-    per call and joined in the order of the items: optimizers see the same trace whatever the timing. The first exception in
-    that order is raised after all calls have ended.
+    Each call runs in a copy of the caller's context, so that `dspy.context` and the usage ledger hold. DSPy's trace
+    is kept per call and joined in the order of the items: optimizers see the same trace whatever the timing. The
+    first exception in that order is raised after all calls have ended.
     """
     if len(items) <= 1 or workers == 1:
         return [call(item) for item in items]

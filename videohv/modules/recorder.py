@@ -1,7 +1,7 @@
 """What happens while a question runs: the events that listeners see, and the trace that is left at the end.
 
-One `Recorder` lives for one question. Modules reach it through a context variable, so that a step deep inside (a piece of a
-long summary, one window of a look) can say what it had to do without, from whatever thread it runs in.
+One `Recorder` lives for one question. Modules reach it through a context variable, so that a step deep inside (a
+piece of a long summary, one window of a look) can say what it had to do without, from whatever thread it runs in.
 """
 
 from __future__ import annotations
@@ -61,7 +61,16 @@ class Progress(Value):
 
 
 Payload = (
-    Progress | CaptionInfo | Draft | Evidence | Check | Answer | Degradation | tuple[Segment, ...] | tuple[Window, ...] | str
+    Progress
+    | CaptionInfo
+    | Draft
+    | Evidence
+    | Check
+    | Answer
+    | Degradation
+    | tuple[Segment, ...]
+    | tuple[Window, ...]
+    | str
 )
 
 

@@ -17,7 +17,8 @@ from videohv.modules.recorder import Event, Stop, listening
 def stream(program: Callable[..., dspy.Prediction], inputs: dict[str, Any]) -> Iterator[Event | dspy.Prediction]:
     """Run `program(**inputs)` in a thread and yield its events as they happen, last its prediction.
 
-    Closing the iterator stops the question at its next step and waits for it. An exception of the program is raised here.
+    Closing the iterator stops the question at its next step and waits for it. An exception of the program is raised
+    here.
     """
     items: queue.SimpleQueue[Event | dspy.Prediction | BaseException] = queue.SimpleQueue()
     stop = Stop()

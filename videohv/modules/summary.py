@@ -21,8 +21,8 @@ STEP = "summary"
 class Summary(dspy.Module):
     """Makes the question-conditioned summary P_s from the frame captions P_f, by map and reduce.
 
-    Captions that fit the context go into one call. Otherwise they are cut into pieces that are summarised side by side, and
-    the passages are summarised again until they fit.
+    Captions that fit the context go into one call. Otherwise they are cut into pieces that are summarised side by
+    side, and the passages are summarised again until they fit.
     """
 
     def __init__(self) -> None:

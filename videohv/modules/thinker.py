@@ -38,7 +38,8 @@ class Thinker(dspy.Module):
             summary: The only view of the video that the Thinker gets.
             mode: Why it is asked.
             feedback: Why earlier hypotheses did not serve.
-            prune_below: Hypotheses less plausible than this are marked as pruned, which keeps them out of the check but not
+            prune_below: Hypotheses less plausible than this are marked as pruned, which keeps them out of the check
+                but not
                 out of the answer. When fewer than two would be left to compare, none is marked.
 
         Returns:

@@ -37,8 +37,8 @@ class Verifier(dspy.Module):
     ) -> tuple[Window, ...]:
         """Where in the video the clue could be seen, best first, judged from the captions.
 
-        Captions that do not fit one prompt are searched piece by piece, side by side; then the captions of the windows found
-        are searched once more together, so that pieces compete with each other.
+        Captions that do not fit one prompt are searched piece by piece, side by side; then the captions of the
+        windows found are searched once more together, so that pieces compete with each other.
 
         Args:
             clue: What to look for.
@@ -84,13 +84,14 @@ class Verifier(dspy.Module):
     ) -> tuple[Evidence, ...]:
         """Look at the windows side by side.
 
-        Frames go to the vision LM when there is one, at most five a call; without one, objects, text and light are detected
-        in the same frames; without a video, or where its frames cannot be had, the captions of the window have to do, and
-        the recorder says so.
+        Frames go to the vision LM when there is one, at most five a call; without one, objects, text and light are
+        detected in the same frames; without a video, or where its frames cannot be had, the captions of the window
+        have to do, and the recorder says so.
 
         Args:
             windows: Where to look.
-            clue: What to look for. What the hypotheses predict is kept from the looking model: it shall not find what it was
+            clue: What to look for. What the hypotheses predict is kept from the looking model: it shall not find what
+                it was
                 told to expect.
             captions: All of the video.
             video: None when there are only captions.
@@ -123,7 +124,8 @@ class Verifier(dspy.Module):
             recorder.warn("no frames: the evidence consists of the captions of the windows")
         elif lm is None and recorder:
             recorder.warn("no vision model: the evidence consists of objects, text and light detected in the frames")
-        looked = side_by_side(observe, windows, settings.workers)
+        # Captions are at hand; threads would only cost.
+        looked = side_by_side(observe, windows, settings.workers if video is not None else 1)
         return tuple(
             Evidence(
                 window=window,
@@ -149,8 +151,8 @@ class Verifier(dspy.Module):
         """Check the hypotheses against all evidence so far.
 
         Returns:
-            Status, rationale, a verdict for each hypothesis, and with PARTIAL the windows that are still wanted: those that
-            a look would show something new in.
+            Status, rationale, a verdict for each hypothesis, and with PARTIAL the windows that are still wanted:
+            those that a look would show something new in.
 
         Raises:
             StepFailed: If no usable check came.

@@ -31,9 +31,10 @@ from videohv.video import Video
 class VideoHV(dspy.Module):
     """Answers a multiple-choice question about a video, with the evidence.
 
-    First it thinks what would have to be visible for each option to hold, then it looks exactly there and checks; VERIFIED,
-    PARTIAL and NOT_VERIFIED decide whether it answers, looks again or thinks again. It is an ordinary DSPy module: every
-    agent is one of its `named_predictors()`, and `save`, `load`, `set_lm`, `dspy.Evaluate` and the teleprompters work on it.
+    First it thinks what would have to be visible for each option to hold, then it looks exactly there and checks;
+    VERIFIED, PARTIAL and NOT_VERIFIED decide whether it answers, looks again or thinks again. It is an ordinary DSPy
+    module: every agent is one of its `named_predictors()`, and `save`, `load`, `set_lm`, `dspy.Evaluate` and the
+    teleprompters work on it.
 
     Args:
         settings: How far the loop goes. Single settings may be given by name as well: `VideoHV(rounds=1)`.
@@ -80,8 +81,8 @@ class VideoHV(dspy.Module):
             captions: Made before; a plain list of texts has one a second. May be left out when a video is given.
 
         Returns:
-            `answer` (the option's text, None without an answer), `answer_index` (from 0), `outcome`, `confidence` (0 to 1 or
-            None), `evidence`, `status`, `error` and the full `trace`. A failure is an outcome, never a guess.
+            `answer` (the option's text, None without an answer), `answer_index` (from 0), `outcome`, `confidence` (0
+            to 1 or None), `evidence`, `status`, `error` and the full `trace`. A failure is an outcome, never a guess.
 
         Raises:
             InputError: If question, options or captions are unusable, or neither video nor captions are given.
@@ -160,7 +161,10 @@ class VideoHV(dspy.Module):
             captions, recorder.captions = given, CaptionInfo(captioner="given", count=len(given))
         elif video is not None:
             captions, recorder.captions = self._captions(
-                video, lambda done, total: recorder.emit(EventKind.PROGRESS, Progress(step="captions", done=done, total=total))
+                video,
+                lambda done, total: recorder.emit(
+                    EventKind.PROGRESS, Progress(step="captions", done=done, total=total)
+                ),
             )
         if recorder.captions is None or not captions:
             return recorder.trace(Outcome.MISSING_INPUT, error="there is no caption to reason from")

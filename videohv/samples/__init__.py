@@ -1,7 +1,7 @@
 """The sample clip that `videohv demo` asks about.
 
-`big_buck_bunny_trailer.mp4` (55 s, 640x360) is cut from *Big Buck Bunny*, © 2008 Blender Foundation, www.bigbuckbunny.org,
-licensed under Creative Commons Attribution 3.0 (CC BY 3.0).
+`big_buck_bunny_trailer.mp4` (55 s, 640x360) is cut from *Big Buck Bunny*, © 2008 Blender Foundation,
+www.bigbuckbunny.org, licensed under Creative Commons Attribution 3.0 (CC BY 3.0).
 """
 
 from __future__ import annotations

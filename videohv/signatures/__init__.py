@@ -1,8 +1,8 @@
 """The prompts of every agent, one file each, and nowhere else.
 
-Each file holds the `dspy.Signature` of one agent and the small pydantic shapes that it asks the model for. The shapes are
-lenient where models are sloppy (times as `1:05`, plausibilities as percentages); `videohv.modules` turns them into the
-strict values of `videohv.types`.
+Each file holds the `dspy.Signature` of one agent and the small pydantic shapes that it asks the model for. The shapes
+are lenient where models are sloppy (times as `1:05`, plausibilities as percentages); `videohv.modules` turns them
+into the strict values of `videohv.types`.
 """
 
 from videohv.signatures.answer import Decide

@@ -10,11 +10,11 @@ from videohv.signatures.fields import Likelihood, OptionVerdict
 class Decide(dspy.Signature):
     """Answer the question about the video from the evidence.
 
-    Weigh every option in turn: what in the evidence or the summary speaks for it, what against. Evidence counts more than the
-    summary, and a VERIFIED check more than a PARTIAL one; but a check can be wrong, so name each conflict between evidence,
-    summary and status. An option that was set aside earlier is as eligible as the others. Then choose the option that is best
-    supported and give its letter alone. Write ABSTAIN instead of a letter only if abstaining is allowed and the evidence
-    does not decide.
+    Weigh every option in turn: what in the evidence or the summary speaks for it, what against. Evidence counts more
+    than the summary, and a VERIFIED check more than a PARTIAL one; but a check can be wrong, so name each conflict
+    between evidence, summary and status. An option that was set aside earlier is as eligible as the others. Then
+    choose the option that is best supported and give its letter alone. Write ABSTAIN instead of a letter only if
+    abstaining is allowed and the evidence does not decide.
     """
 
     question: str = dspy.InputField()

@@ -19,11 +19,11 @@ class ExpectedSight(Shape):
 class Judge(dspy.Signature):
     """Find the one observation in the video that best tells the hypotheses apart.
 
-    First compare the hypotheses: where do they predict the same, where do they differ? They are OVERLAPPING when two or more
-    of them would be confirmed by the same sight, DISTINCT otherwise. Then name the clue: the smallest thing to look for,
-    visible in a few frames, that comes out differently under different hypotheses. Say what to look at, not what to conclude.
-    Last, say for each hypothesis what the clue will show if it holds. If an earlier clue is given it did not serve: make a
-    different one.
+    First compare the hypotheses: where do they predict the same, where do they differ? They are OVERLAPPING when two
+    or more of them would be confirmed by the same sight, DISTINCT otherwise. Then name the clue: the smallest thing
+    to look for, visible in a few frames, that comes out differently under different hypotheses. Say what to look at,
+    not what to conclude. Last, say for each hypothesis what the clue will show if it holds. If an earlier clue is
+    given it did not serve: make a different one.
     """
 
     question: str = dspy.InputField()
@@ -33,4 +33,6 @@ class Judge(dspy.Signature):
     comparison: str = dspy.OutputField(desc="where they agree and where they differ, in one or two sentences")
     quality: Literal["DISTINCT", "OVERLAPPING"] = dspy.OutputField()
     clue: str = dspy.OutputField(desc="what to look for, in one sentence")
-    predictions: list[ExpectedSight] = dspy.OutputField(desc="for each hypothesis: its letter and what the clue will show")
+    predictions: list[ExpectedSight] = dspy.OutputField(
+        desc="for each hypothesis: its letter and what the clue will show"
+    )

@@ -18,10 +18,10 @@ class Passage(Shape):
 class Summarize(dspy.Signature):
     """Condense the timed captions of a video into a few passages that help to answer the question.
 
-    Keep what bears on the question: who and what is there, what they do, in which order, what changes. Leave out the rest,
-    but let no long stretch go unmentioned. Captions are made one moment at a time and can be wrong: trust what repeats.
-    Do not answer the question and do not add what no caption says. Write at most eight passages, each one short sentence,
-    in the order of time.
+    Keep what bears on the question: who and what is there, what they do, in which order, what changes. Leave out the
+    rest, but let no long stretch go unmentioned. Captions are made one moment at a time and can be wrong: trust what
+    repeats. Do not answer the question and do not add what no caption says. Write at most eight passages, each one
+    short sentence, in the order of time.
     """
 
     captions: str = dspy.InputField(desc="one line a moment: [seconds] what was seen")

@@ -19,9 +19,9 @@ class Sight(Shape):
 class Locate(dspy.Signature):
     """Choose the time spans of the video in which the clue could be seen.
 
-    Read the captions and pick up to three short spans, best first, where looking closely would show the clue or show that it
-    is absent. Prefer several short spans (2 to 20 seconds) to a long one. Use only times that the captions have. Give an
-    empty list if nothing in the captions bears on the clue.
+    Read the captions and pick up to three short spans, best first, where looking closely would show the clue or show
+    that it is absent. Prefer several short spans (2 to 20 seconds) to a long one. Use only times that the captions
+    have. Give an empty list if nothing in the captions bears on the clue.
     """
 
     captions: str = dspy.InputField(desc="one line a moment: [seconds] what was seen")
@@ -32,9 +32,9 @@ class Locate(dspy.Signature):
 class Look(dspy.Signature):
     """Describe what the frames show as far as the clue is concerned.
 
-    Go through the frames in order and say for each what is visible that bears on the clue: who, what, where, doing what, and
-    what changed since the frame before. If the clue is not visible in a frame, say so and say what is there instead. Report
-    only what can be seen; do not guess what happens between the frames.
+    Go through the frames in order and say for each what is visible that bears on the clue: who, what, where, doing
+    what, and what changed since the frame before. If the clue is not visible in a frame, say so and say what is there
+    instead. Report only what can be seen; do not guess what happens between the frames.
     """
 
     clue: str = dspy.InputField(desc="what to look for")
@@ -46,11 +46,12 @@ class Look(dspy.Signature):
 class Check(dspy.Signature):
     """Check every hypothesis against the evidence, and say how far the clue is settled.
 
-    Give first the rationale: which observation, at which second, with which people, objects and relations, speaks for or
-    against which hypothesis. Then a verdict for each hypothesis: supported or refuted only if an observation says so,
-    otherwise unclear. Then the status: VERIFIED if the evidence supports one hypothesis and speaks against the others;
-    PARTIAL if it points somewhere but something named is still missing; NOT_VERIFIED if it does not tell the hypotheses
-    apart. With PARTIAL, name up to two further time spans where the missing thing could be seen; otherwise none.
+    Give first the rationale: which observation, at which second, with which people, objects and relations, speaks for
+    or against which hypothesis. Then a verdict for each hypothesis: supported or refuted only if an observation says
+    so, otherwise unclear. Then the status: VERIFIED if the evidence supports one hypothesis and speaks against the
+    others; PARTIAL if it points somewhere but something named is still missing; NOT_VERIFIED if it does not tell the
+    hypotheses apart. With PARTIAL, name up to two further time spans where the missing thing could be seen; otherwise
+    none.
     """
 
     clue: str = dspy.InputField(desc="what was looked for, and what each hypothesis predicts")

@@ -1,0 +1,88 @@
+"""What every value is built on: the frozen base, numbers with their bounds, and the words with a fixed set of values."""
+
+from __future__ import annotations
+
+import math
+from enum import StrEnum
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict, Field
+
+MIN_OPTIONS, MAX_OPTIONS = 2, 26
+
+Seconds = Annotated[float, Field(ge=0.0, allow_inf_nan=False)]
+Share = Annotated[float, Field(ge=0.0, le=1.0, allow_inf_nan=False)]
+
+
+class Value(BaseModel):
+    """Base of every value: frozen, refuses unknown fields, survives a JSON round trip unchanged."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Status(StrEnum):
+    """What a check of the evidence against the hypotheses came to."""
+
+    VERIFIED = "VERIFIED"
+    PARTIAL = "PARTIAL"
+    NOT_VERIFIED = "NOT_VERIFIED"
+
+
+class Outcome(StrEnum):
+    """How a question ended. Only `answered` carries an answer; a failure never becomes one."""
+
+    ANSWERED = "answered"
+    ABSTAINED = "abstained"
+    PARSE_FAILED = "parse_failed"
+    CONTENT_FILTERED = "content_filtered"
+    LM_FAILED = "lm_failed"
+    MISSING_INPUT = "missing_input"
+    OVER_BUDGET = "over_budget"
+
+
+class Mode(StrEnum):
+    """Why the Thinker is asked: at first, for sharper hypotheses, or for ones that differ more."""
+
+    INITIAL = "initial"
+    SPECIFICITY = "specificity"
+    DISCRIMINABILITY = "discriminability"
+
+
+class Quality(StrEnum):
+    """The Judge's verdict on a set of hypotheses."""
+
+    DISTINCT = "DISTINCT"
+    OVERLAPPING = "OVERLAPPING"
+
+
+class Support(StrEnum):
+    """What the evidence says about one hypothesis."""
+
+    SUPPORTED = "supported"
+    REFUTED = "refuted"
+    UNCLEAR = "unclear"
+
+
+class Source(StrEnum):
+    """What an observation was made from."""
+
+    FRAMES = "frames"
+    TAGS = "tags"
+    CAPTIONS = "captions"
+
+
+def letter(option_index: int) -> str:
+    """The letter under which an option is shown: 0 is A."""
+    if not 0 <= option_index < MAX_OPTIONS:
+        raise ValueError(f"no letter for option {option_index}")
+    return chr(ord("A") + option_index)
+
+
+def clock(seconds: float) -> str:
+    """Seconds as `m:ss` or `h:mm:ss`, with one decimal when there is one."""
+    tenths = math.floor(seconds * 10 + 0.5)
+    whole, tenth = divmod(tenths, 10)
+    minutes, s = divmod(whole, 60)
+    hours, m = divmod(minutes, 60)
+    text = f"{hours}:{m:02d}:{s:02d}" if hours else f"{m}:{s:02d}"
+    return f"{text}.{tenth}" if tenth else text

@@ -1,0 +1,61 @@
+"""A multiple-choice question."""
+
+from __future__ import annotations
+
+from typing import Self
+
+from pydantic import field_validator, model_validator
+
+from videohv.types.base import MAX_OPTIONS, MIN_OPTIONS, Value, letter
+
+
+class Question(Value):
+    """A multiple-choice question about one video.
+
+    Args:
+        text: The question itself.
+        options: 2 to 26 answer texts, none empty. Equal options are legal (benchmarks have them) and flagged by
+            `duplicates`; answering either is right.
+        id: Name of the question in its benchmark, or empty.
+        video: Name of the video in its benchmark, or empty.
+        answer_index: The right option counted from 0, when known.
+        type: The benchmark's name for this kind of question, or empty.
+    """
+
+    text: str
+    options: tuple[str, ...]
+    id: str = ""
+    video: str = ""
+    answer_index: int | None = None
+    type: str = ""
+
+    @field_validator("text")
+    @classmethod
+    def _text_is_there(cls, text: str) -> str:
+        if not text.strip():
+            raise ValueError("the question is empty")
+        return text.strip()
+
+    @field_validator("options")
+    @classmethod
+    def _options_are_usable(cls, options: tuple[str, ...]) -> tuple[str, ...]:
+        if not MIN_OPTIONS <= len(options) <= MAX_OPTIONS:
+            raise ValueError(f"{len(options)} options given; {MIN_OPTIONS} to {MAX_OPTIONS} are possible")
+        for i, option in enumerate(options):
+            if not option.strip():
+                raise ValueError(f"option {letter(i)} is empty")
+        return tuple(option.strip() for option in options)
+
+    @model_validator(mode="after")
+    def _answer_is_an_option(self) -> Self:
+        if self.answer_index is not None and not 0 <= self.answer_index < len(self.options):
+            raise ValueError(f"answer_index {self.answer_index} is not one of the {len(self.options)} options")
+        return self
+
+    @property
+    def duplicates(self) -> tuple[tuple[int, ...], ...]:
+        """Groups of option indices whose texts are equal but for case and spacing."""
+        groups: dict[str, list[int]] = {}
+        for i, option in enumerate(self.options):
+            groups.setdefault(" ".join(option.lower().split()), []).append(i)
+        return tuple(tuple(group) for group in groups.values() if len(group) > 1)
