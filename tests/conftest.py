@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Iterator
 from pathlib import Path
 
 # Before anything imports DSPy: its cache, and ours, must not touch the user's.
@@ -27,10 +26,9 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture
-def user_cache(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def user_cache(monkeypatch: pytest.MonkeyPatch) -> None:
     """The user's own cache, for tests that need a model of a gigabyte."""
     if _MODELS is None:
         monkeypatch.delenv("VIDEOHV_CACHE")
     else:
         monkeypatch.setenv("VIDEOHV_CACHE", _MODELS)
-    yield

@@ -151,7 +151,7 @@ def test_an_option_without_a_hypothesis_gets_its_own_text() -> None:
 
 
 def test_a_window_out_of_range_is_left_out_and_one_that_sticks_out_is_cut() -> None:
-    _, trace, engine = run({"locate": {"windows": [{"start": 900, "end": 950}, {"start": 38, "end": 99}]}})
+    _, trace, _ = run({"locate": {"windows": [{"start": 900, "end": 950}, {"start": 38, "end": 99}]}})
     assert [(w.start, w.end) for w in trace.rounds[0].looks[0].windows] == [(38, 40)]
 
 

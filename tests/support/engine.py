@@ -46,7 +46,7 @@ Script = Reply | Iterable[Reply] | Callable[[Seen], Reply]
 
 @dataclass
 class FakeEngine:
-    """A DSPy engine. `scripts` maps a role to a reply, to replies one after the other (the last one stays), or to a function.
+    """A DSPy engine. `scripts` maps a role to a reply, to a list of replies (the last one stays), or to a function.
 
     A dict is sent as JSON, a text as it is, an exception is raised. Roles without a script get a plausible default
     reply.

@@ -33,7 +33,7 @@ _STYLE = {Status.VERIFIED: "bold green", Status.PARTIAL: "bold yellow", Status.N
 
 
 class Steps:
-    """A listener that prints each event. Long steps have a progress bar on a terminal and a line at their end elsewhere."""
+    """A listener that prints each event."""
 
     def __init__(self, console: Console) -> None:
         self._console = console

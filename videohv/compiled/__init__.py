@@ -41,11 +41,11 @@ def load_program(name: str | Path, into: VideoHV | None = None) -> VideoHV:
         fields = [field.json_schema_extra["prefix"] for field in predictor.signature.fields.values()]
         stored = [field["prefix"] for field in saved[agent]["signature"]["fields"]]
         if fields != stored:
-            differing = ", ".join(
+            names = ", ".join(
                 f.rstrip(":") for f in dict.fromkeys([*stored, *fields]) if (f in stored) != (f in fields)
             )
             raise ProgramError(
-                f"{source}: the fields of {agent} differ from this version's ({differing or 'their order'}); compile it anew"
+                f"{source}: the fields of {agent} differ from this version's ({names or 'their order'}); compile it anew"
             )
     program.load_state(state)
     return program

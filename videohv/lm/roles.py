@@ -1,4 +1,4 @@
-"""Which model a call uses, as far as DSPy's own configuration does not say it: the eyes, and the default of a bare machine."""
+"""Which model a call uses where DSPy's configuration does not say it: the eyes, and the default of a bare machine."""
 
 from __future__ import annotations
 

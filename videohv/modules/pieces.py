@@ -36,7 +36,7 @@ def caption_tokens(predictor: dspy.Predict, settings: LoopSettings) -> int:
 
 
 def in_pieces(lines: Sequence[str], tokens: int) -> list[str]:
-    """The lines joined into as few texts of about equal length as keep each within the tokens. A line is never cut in two."""
+    """The lines joined into few texts of about equal length, each within the tokens; a line is never cut in two."""
     limit = tokens * CHARS_A_TOKEN
     total = sum(len(line) + 1 for line in lines)
     goal = total / max(1, -(-total // int(limit)))

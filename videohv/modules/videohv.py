@@ -1,4 +1,4 @@
-"""VideoHV: the hypothesis–verification program (VideoHV-Agent, "Think, Then Verify", arXiv 2603.04977) as a DSPy module."""
+"""VideoHV: the hypothesis–verification program ("Think, Then Verify", arXiv 2603.04977) as a DSPy module."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ class VideoHV(dspy.Module):
         return await streaming.in_thread(self._answer, inputs)
 
     def stream(self, **inputs: Any) -> Iterator[Event | dspy.Prediction]:
-        """Yield an `Event` for each step as it ends, and last the prediction. Closing the iterator stops the question."""
+        """Yield an `Event` for each step as it ends, last the prediction. Closing the iterator stops the question."""
         return streaming.stream(self, inputs)
 
     def astream(self, **inputs: Any) -> AsyncIterator[Event | dspy.Prediction]:
@@ -142,7 +142,7 @@ class VideoHV(dspy.Module):
 
     @contextmanager
     def _ready(self) -> Iterator[None]:
-        """A model to ask, an adapter that sends each signature's schema, and no warning that would print whole frames."""
+        """A model to ask, an adapter that sends each signature's schema, and no warning that prints whole frames."""
         default = some_lm(wanted=any(predictor.lm is None for predictor in self.predictors()))
         adapter = dspy.settings.adapter or dspy.JSONAdapter()
         with default, dspy.context(adapter=adapter, warn_on_type_mismatch=False):

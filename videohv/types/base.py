@@ -1,4 +1,4 @@
-"""What every value is built on: the frozen base, numbers with their bounds, and the words with a fixed set of values."""
+"""What every value is built on: the frozen base, numbers with their bounds, and words with a fixed set of values."""
 
 from __future__ import annotations
 

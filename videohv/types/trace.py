@@ -61,7 +61,7 @@ class RoleUsage(Value):
 
 
 class Trace(Value):
-    """Everything that happened on the way to an answer; `model_validate_json(model_dump_json())` gives it back equal."""
+    """Everything that happened on the way to an answer; `model_validate_json(model_dump_json())` gives it back."""
 
     schema_version: int = 1
     question: Question
