@@ -49,9 +49,8 @@ def main() -> None:
     print(f"LM calls a question: {len(calls)}  ({engine.calls} calls in all)")
     print(f"VideoHV             {ours * 1e3:8.2f} ms CPU a question")
     print(f"bare dspy.Predict   {theirs * 1e3:8.2f} ms CPU a question")
-    print(
-        f"ratio, median of {blocks} blocks: {statistics.median(ratios):.3f}  (min {ratios[0]:.3f}, max {ratios[-1]:.3f})"
-    )
+    middle = statistics.median(ratios)
+    print(f"ratio, median of {blocks} blocks: {middle:.3f}  (min {ratios[0]:.3f}, max {ratios[-1]:.3f})")
 
 
 def ask(program: VideoHV) -> Any:

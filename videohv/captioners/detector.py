@@ -33,7 +33,9 @@ _BINS = np.arange(11, dtype=np.float32)
 _MEAN = np.array([103.53, 116.28, 123.675], dtype=np.float32)  # blue, green, red, as in training
 _STD = np.array([57.375, 57.12, 58.395], dtype=np.float32)
 _PADDING = 114.0
-_MIN_SCORE, _MAX_OVERLAP = 0.35, 0.55
+_MIN_SCORE = 0.35
+_MAX_OVERLAP = 0.55  # of two boxes of one class
+_MAX_OVERLAP_ACROSS = 0.8  # of two boxes of any class: the same thing under two names
 
 
 class Detection(NamedTuple):
@@ -77,12 +79,14 @@ class NanoDet:
         boxes, scores = _decode(self._loaded().run(None, {"input": picture}))
         height, width = rgb.shape[:2]
         boxes = np.clip(boxes / scale / np.array([width, height, width, height], dtype=np.float32), 0.0, 1.0)
-        found = [
-            Detection(LABELS[label], float(scores[i, label]), *(float(side) for side in boxes[i]))
-            for label in np.flatnonzero((scores >= _MIN_SCORE).any(axis=0))
-            for i in _distinct(boxes, scores[:, label])
-        ]
-        return tuple(sorted(found, key=lambda detection: -detection.score))
+        cells, labels = np.nonzero(scores >= _MIN_SCORE)
+        sure = scores[cells, labels]
+        kept = [i for label in np.unique(labels) for i in _distinct(boxes[cells], sure, labels == label, _MAX_OVERLAP)]
+        chosen = np.isin(np.arange(len(cells)), kept)
+        return tuple(
+            Detection(LABELS[labels[i]], float(sure[i]), *(float(side) for side in boxes[cells[i]]))
+            for i in _distinct(boxes[cells], sure, chosen, _MAX_OVERLAP_ACROSS)
+        )
 
     @classmethod
     def _loaded(cls) -> Any:
@@ -138,21 +142,21 @@ def _decode(outputs: list[NDArray[np.float32]]) -> tuple[NDArray[np.float32], ND
     return np.concatenate(boxes), np.concatenate(scores)
 
 
-def _distinct(boxes: NDArray[np.float32], scores: NDArray[np.float32]) -> list[int]:
-    """Greedy non-maximum suppression within one class: the surest box of every heap of overlapping ones."""
-    waiting = [int(i) for i in np.argsort(-scores, kind="stable") if scores[i] >= _MIN_SCORE]
-    kept: list[int] = []
+def _distinct(
+    boxes: NDArray[np.float32], scores: NDArray[np.float32], among: NDArray[np.bool_], max_overlap: float
+) -> list[int]:
+    """Greedy non-maximum suppression: of the boxes `among`, the surest of every heap of overlapping ones, in order."""
+    order = np.argsort(-scores, kind="stable")
+    waiting = order[among[order]]
     areas = (boxes[:, 2] - boxes[:, 0]) * (boxes[:, 3] - boxes[:, 1])
-    while waiting:
-        best = waiting.pop(0)
+    kept: list[int] = []
+    while len(waiting):
+        best, waiting = int(waiting[0]), waiting[1:]
         kept.append(best)
-        rest = np.array(waiting, dtype=np.intp)
-        corner = np.minimum(boxes[rest, 2:], boxes[best, 2:]) - np.maximum(boxes[rest, :2], boxes[best, :2])
-        shared = np.clip(corner, 0.0, None).prod(axis=1)
-        union = areas[rest] + areas[best] - shared
-        waiting = [
-            i for i, overlap in zip(waiting, shared / np.maximum(union, 1e-9), strict=True) if overlap <= _MAX_OVERLAP
-        ]
+        sides = np.minimum(boxes[waiting, 2:], boxes[best, 2:]) - np.maximum(boxes[waiting, :2], boxes[best, :2])
+        shared = np.clip(sides, 0.0, None).prod(axis=1)
+        union = areas[waiting] + areas[best] - shared
+        waiting = waiting[shared <= max_overlap * union]
     return kept
 
 

@@ -44,9 +44,8 @@ def load_program(name: str | Path, into: VideoHV | None = None) -> VideoHV:
             names = ", ".join(
                 f.rstrip(":") for f in dict.fromkeys([*stored, *fields]) if (f in stored) != (f in fields)
             )
-            raise ProgramError(
-                f"{source}: the fields of {agent} differ from this version's ({names or 'their order'}); compile it anew"
-            )
+            what = names or "their order"
+            raise ProgramError(f"{source}: the fields of {agent} differ from this version's ({what}); compile it anew")
     program.load_state(state)
     return program
 

@@ -62,7 +62,7 @@ def read_captions(path: Path | str, video: str | None = None) -> tuple[Caption, 
 
 
 def write_captions(path: Path | str, captions: Iterable[Caption], video: str = "") -> int:
-    """Write captions as JSON Lines, one object with `time` (seconds) and `text` a line; `read_captions` reads them back.
+    """Write captions as JSON Lines, one object with `time` (seconds) and `text` a line, as `read_captions` reads them.
 
     The file appears whole or not at all.
 
@@ -253,4 +253,5 @@ def _lacking(path: Path, video: str | None, names: Iterable[str]) -> InputError:
 
 
 def _kind(value: Any) -> str:
-    return "null" if value is None else f"a {type(value).__name__}"
+    names = {type(None): "null", bool: "true or false", str: "a text", list: "a list", dict: "an object"}
+    return names.get(type(value), "a number")

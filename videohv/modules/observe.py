@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import bisect
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import dspy
 
@@ -11,11 +12,19 @@ from videohv.captioners.tags import TagCaptioner
 from videohv.modules.ask import Unusable, ask
 from videohv.modules.render import thinned
 from videohv.modules.settings import MAX_FRAMES_A_LOOK
-from videohv.types import Caption, Clue, Observation, Window
+from videohv.types import Caption, Clue, Observation, Source, Window
 from videohv.video import Frame
 
 CAPTIONS_A_WINDOW = 20
 """Captions shown as evidence of one window, evenly thinned."""
+
+
+class Sighting(NamedTuple):
+    """What a window showed: by which means, at which moments it was looked at (seconds), and what was seen."""
+
+    source: Source
+    times: tuple[float, ...]
+    observations: tuple[Observation, ...]
 
 
 def frame_inputs(frames: Sequence[Frame]) -> dict[str, object]:
@@ -36,7 +45,7 @@ def nearest(time: float, times: Sequence[float]) -> float:
 
 def seen_in_frames(
     predictor: dspy.Predict, lm: dspy.BaseLM, clue: Clue, frames: Sequence[Frame]
-) -> tuple[Observation, ...]:
+) -> Sighting:
     """What the vision LM sees in at most five frames as far as the clue is concerned.
 
     Each sight is booked to the frame whose time is nearest to the one that the model names, never by its position in
@@ -57,22 +66,25 @@ def seen_in_frames(
 
     # One picture is about a megabyte in DSPy's history; the trace keeps what was seen instead.
     with dspy.context(disable_history=True):
-        return ask("verifier.look", predictor, read, lm=lm, clue=clue.observation, **frame_inputs(frames))
+        seen = ask("verifier.look", predictor, read, lm=lm, clue=clue.observation, **frame_inputs(frames))
+    return Sighting(Source.FRAMES, tuple(times), seen)
 
 
-def tags_in(frames: Sequence[Frame]) -> tuple[Observation, ...]:
+def tags_in(frames: Sequence[Frame]) -> Sighting:
     """Objects, readable text and light detected in the frames.
 
     Raises:
         MissingExtra: If the detectors are not installed.
     """
-    return TagCaptioner().observe(frames)
+    return Sighting(Source.TAGS, tuple(frame.time for frame in frames), TagCaptioner().observe(frames))
 
 
-def captions_in(window: Window, captions: Sequence[Caption]) -> tuple[Observation, ...]:
+def captions_in(window: Window, captions: Sequence[Caption]) -> Sighting:
     """The captions of the window; the nearest one if the window lies between two."""
     inside = [c for c in captions if window.start <= c.time <= window.end]
     if not inside and captions:
         times = [c.time for c in captions]
         inside = [captions[times.index(nearest((window.start + window.end) / 2, times))]]
-    return tuple(Observation(time=c.time, text=c.text) for c in thinned(inside, CAPTIONS_A_WINDOW) if c.text)
+    kept = thinned(inside, CAPTIONS_A_WINDOW)
+    observations = tuple(Observation(time=c.time, text=c.text) for c in kept)
+    return Sighting(Source.CAPTIONS, tuple(c.time for c in kept), observations)

@@ -11,14 +11,14 @@ from videohv.errors import MissingExtra, VideoError
 from videohv.lm.roles import eyes
 from videohv.modules.answer import read_verdicts
 from videohv.modules.ask import StepFailed, Unusable, ask
-from videohv.modules.observe import captions_in, seen_in_frames, tags_in
+from videohv.modules.observe import Sighting, captions_in, seen_in_frames, tags_in
 from videohv.modules.parallel import side_by_side
 from videohv.modules.pieces import caption_tokens, each_piece, in_pieces
 from videohv.modules.recorder import current
 from videohv.modules.render import captions_lines, clue_text, evidence_text, hypotheses_text, read_windows, seen
 from videohv.modules.settings import LoopSettings
 from videohv.signatures.fields import Span
-from videohv.types import Caption, Clue, Evidence, Hypothesis, Observation, Question, Source, Status, Window
+from videohv.types import Caption, Clue, Evidence, Hypothesis, Question, Status, Window
 from videohv.types import Check as Checked
 from videohv.video import Video
 
@@ -104,12 +104,12 @@ class Verifier(dspy.Module):
         recorder = current()
         round_, number = recorder.position if recorder else (1, 1)
 
-        def observe(window: Window) -> tuple[Source, tuple[Observation, ...]]:
+        def observe(window: Window) -> Sighting:
             try:
                 if video is not None and lm is not None:
-                    return Source.FRAMES, seen_in_frames(self.look, lm, clue, video.window(window, settings.frames))
+                    return seen_in_frames(self.look, lm, clue, video.window(window, settings.frames))
                 if video is not None:
-                    return Source.TAGS, tags_in(video.window(window, settings.frames))
+                    return tags_in(video.window(window, settings.frames))
             except StepFailed as failure:
                 if failure.hopeless:
                     raise
@@ -118,7 +118,7 @@ class Verifier(dspy.Module):
             except (VideoError, MissingExtra) as failure:
                 if recorder:
                     recorder.degrade("verifier.look", f"captions of {window} used instead of frames: {failure}")
-            return Source.CAPTIONS, captions_in(window, captions)
+            return captions_in(window, captions)
 
         if video is None and recorder:
             recorder.warn("no frames: the evidence consists of the captions of the windows")
@@ -129,14 +129,14 @@ class Verifier(dspy.Module):
         return tuple(
             Evidence(
                 window=window,
-                times=tuple(dict.fromkeys(o.time for o in observations)),
-                observations=observations,
-                source=source,
+                times=sighting.times,
+                observations=sighting.observations,
+                source=sighting.source,
                 round=max(1, round_),
                 look=max(1, number),
             )
-            for window, (source, observations) in zip(windows, looked, strict=True)
-            if observations
+            for window, sighting in zip(windows, looked, strict=True)
+            if sighting.observations
         )
 
     def verify(

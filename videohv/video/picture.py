@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 from av import VideoFrame
+from av.sidedata.sidedata import SideData
 from numpy.typing import NDArray
 
 MAX_LONG_SIDE = 1024
@@ -23,7 +24,7 @@ class Orientation(NamedTuple):
     def of(cls, frame: VideoFrame) -> Orientation:
         """Reads the display matrix of a frame; the nearest quarter turn counts, and a matrix of zeros says nothing."""
         matrix = frame.side_data.get("DISPLAYMATRIX")
-        if matrix is None:
+        if not isinstance(matrix, SideData):
             return cls()
         # Rows of three 32-bit numbers: a point (x, y) is shown at (a*x + c*y, b*x + d*y), the rest is translation.
         a, b, _, c, d = struct.unpack("=5i", bytes(matrix)[:20])
@@ -66,6 +67,6 @@ def to_rgb(frame: VideoFrame, orientation: Orientation, short_side: int) -> NDAr
     width, height = fitted(frame.width, frame.height, short_side)
     # Scaling and conversion are one pass over the pixels here; averaging over areas keeps small text readable.
     scaled = frame.reformat(width=width, height=height, format="rgb24", interpolation="AREA")
-    rgb: NDArray[np.uint8] = np.ascontiguousarray(orientation.apply(scaled.to_ndarray()))
+    rgb = np.ascontiguousarray(orientation.apply(scaled.to_ndarray().astype(np.uint8, copy=False)))
     rgb.setflags(write=False)
     return rgb

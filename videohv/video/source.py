@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Literal, Self
 
 import av
 from av import Packet, VideoFrame
 from av.container import InputContainer
-from av.error import FFmpegError
+from av.error import ArgumentError, FFmpegError
 from av.stream import Disposition
 from av.video.codeccontext import VideoCodecContext
 from av.video.stream import VideoStream
@@ -18,14 +18,15 @@ from av.video.stream import VideoStream
 from videohv.errors import DecodeError, NotVideo
 from videohv.video.identity import check_file
 
-# Containers that hold their own pictures. Playlists and scripts (hls, dash, concat) name other files and stay out, as do
-# single pictures and patterns of picture files (image2).
+# Containers that hold their own pictures. Playlists and scripts (hls, dash, concat) name other files and stay out, as
+# do single pictures and patterns of picture files (image2).
 _FORMATS = (
     "mov,mp4,m4a,3gp,3g2,mj2,matroska,webm,avi,mpegts,mpeg,mpegvideo,m4v,h264,hevc,ivf,obu,flv,asf,ogg,mxf,nut,gif,"
     "wtv,dv,rm"
 )
 _PICTURES_BESIDE = Disposition.attached_pic | Disposition.timed_thumbnails | Disposition.still_image
 _READ_FAILURES = 50
+_DECODE_FAILURES = 3000
 
 
 class Source:
@@ -47,6 +48,8 @@ class Source:
         self._open()
 
     def _open(self) -> None:
+        self._moved = False
+        self._failed_in_a_row = 0
         self.container = _open_container(self.path)
         try:
             self.stream = _pick_stream(self.container, self.path, self._index)
@@ -59,15 +62,17 @@ class Source:
             self.codec.open(strict=False)
         except FFmpegError as error:
             self.container.close()
-            raise DecodeError(f"{self.path}: the decoder cannot be opened ({_said(error)}); convert it to H.264") from error
+            said = _said(error)
+            raise DecodeError(f"{self.path}: its decoder cannot be opened ({said}); convert it to H.264") from error
         except BaseException:
             self.container.close()
             raise
 
     def rewind(self) -> None:
         """Begins again at the first packet. The file is opened anew: not every container can seek back to its start."""
-        self.container.close()
-        self._open()
+        if self._moved:
+            self.container.close()
+            self._open()
 
     def seek(self, pts: int) -> None:
         """Moves to a key frame before `pts` (stream ticks), as far as the container knows.
@@ -75,10 +80,12 @@ class Source:
         Raises:
             FFmpegError: The container cannot seek there.
         """
+        self._moved = True
         self.container.seek(pts, stream=self.stream, backward=True)
 
     def packets(self) -> Iterator[Packet[VideoStream]]:
         """The stream's packets in decoding order from the current position; unreadable stretches are passed over."""
+        self._moved = True
         for _ in range(_READ_FAILURES):
             try:
                 for packet in self.container.demux(self.stream):
@@ -94,15 +101,26 @@ class Source:
         Args:
             packet: The packet; a damaged one is counted in `failures` and gives nothing.
             needed: False lets the decoder drop the packet when no other frame refers to it.
+
+        Raises:
+            DecodeError: 3000 packets in a row could not be decoded.
         """
-        mode = "DEFAULT" if needed else "NONREF"
+        mode: Literal["DEFAULT", "NONREF"] = "DEFAULT" if needed else "NONREF"
         if self.codec.skip_frame != mode:
             self.codec.skip_frame = mode
         try:
-            return self.codec.decode(packet)
-        except FFmpegError:
+            frames = self.codec.decode(packet)
+        except FFmpegError as error:
             self.failures += 1
+            self._failed_in_a_row += 1
+            if self._failed_in_a_row >= _DECODE_FAILURES:
+                raise DecodeError(
+                    f"{self.path}: {self._failed_in_a_row} packets in a row cannot be decoded ({_said(error)}); "
+                    "it is damaged from there on"
+                ) from error
             return []
+        self._failed_in_a_row = 0
+        return frames
 
     def flush(self) -> None:
         """Makes the decoder forget everything; the next packet must be a key frame."""
@@ -123,22 +141,24 @@ def _open_container(path: Path) -> InputContainer:
     full = check_file(path).path
     options = {"protocol_whitelist": "file", "format_whitelist": _FORMATS}
     try:
-        return av.open(full, mode="r", container_options=options, metadata_errors="replace")
+        container: InputContainer = av.open(full, mode="r", container_options=options, metadata_errors="replace")
     except (FFmpegError, ValueError) as error:
         raise NotVideo(
             f"{path}: is not a video file that can be opened ({_said(error)}); it may be another kind of file, "
             "a playlist, or cut short before its index"
         ) from error
+    return container
 
 
 def _pick_stream(container: InputContainer, path: Path, index: int | None) -> VideoStream:
-    videos = [s for s in container.streams.video if not s.disposition & _PICTURES_BESIDE]
+    every = container.streams.video
+    videos = [s for s in every if not s.disposition & _PICTURES_BESIDE]
     if not videos:
-        what = "only a cover picture" if container.streams.video else "only sound" if container.streams.audio else "no video"
-        raise NotVideo(f"{path}: has {what}, no moving picture; give the video file itself")
+        found = sorted({s.type for s in container.streams if s.type != "video"} | {"cover picture" for _ in every})
+        raise NotVideo(f"{path}: has no moving picture ({', '.join(found) or 'nothing'} only); give the video itself")
     usable = [s for s in videos if _decodable(s)]
     if not usable:
-        raise DecodeError(f"{path}: its video codec is unknown to this FFmpeg or its header is damaged; convert it to H.264")
+        raise DecodeError(f"{path}: its codec is unknown to this FFmpeg, or its header damaged; convert it to H.264")
     if index is not None:
         return next((s for s in usable if s.index == index), usable[0])
     best = container.streams.best("video")
@@ -152,6 +172,6 @@ def _decodable(stream: VideoStream) -> bool:
 
 def _said(error: Exception) -> str:
     """The reason that FFmpeg gave, without the path and on one line."""
-    log = error.log if isinstance(error, FFmpegError) else None
-    text = log[2] if log else (getattr(error, "strerror", None) or str(error))
-    return " ".join(str(text).split())
+    if isinstance(error, ArgumentError):
+        return "not a known video container"
+    return " ".join((getattr(error, "strerror", None) or str(error)).split())

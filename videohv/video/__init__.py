@@ -1,0 +1,20 @@
+"""Frames out of video files: by time, exact, and with no more held than a few frames."""
+
+from videohv.video.decoder import Decoder, decoder, decoders, get_decoder
+from videohv.video.decord_decoder import DecordDecoder
+from videohv.video.frame import Frame
+from videohv.video.identity import content_hash
+from videohv.video.pyav_decoder import PyAVDecoder
+from videohv.video.video import Video
+
+__all__ = [
+    "Decoder",
+    "DecordDecoder",
+    "Frame",
+    "PyAVDecoder",
+    "Video",
+    "content_hash",
+    "decoder",
+    "decoders",
+    "get_decoder",
+]

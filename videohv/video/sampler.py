@@ -1,0 +1,139 @@
+"""Exactly the frames that are wanted, for as little decoding as the groups of pictures allow."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator
+from itertools import chain, pairwise
+
+from av import VideoFrame
+
+from videohv.video.gop import Segment
+from videohv.video.plain import Pick, Target, every_frame, on_screen
+from videohv.video.scan import Scan
+from videohv.video.seek import Run, start_at
+from videohv.video.source import Source
+from videohv.video.wanted import Wanted
+
+_FAR_SECONDS = 60
+
+
+class GopSampler:
+    """Picks wanted frames out of a file whose packets carry presentation times.
+
+    Packets are read group by group. In a group where something is wanted, frames to which no other frame refers are
+    not decoded unless they are wanted themselves, and nothing is decoded behind the last wanted one; groups where
+    nothing is wanted are not decoded at all. Held at any time: the packets of two groups, and one frame.
+
+    Args:
+        source: The open file; the sampler alone reads from it.
+        index: Its scan.
+        wanted: The times.
+    """
+
+    def __init__(self, source: Source, index: Scan, wanted: Wanted) -> None:
+        self._source = source
+        self._index = index
+        self._wanted = wanted
+        self._due: deque[Target] = deque()
+        self._last: Pick | None = None
+        self._begun: Segment | None = None
+        self._key: int | None = None
+        self._clean = True
+
+    def picks(self) -> Iterator[Pick]:
+        """The frames, one for each time for which a frame can be had, in the order of the times."""
+        while (tick := self._wanted.tick) is not None:
+            before = self._wanted.taken
+            yield from self._run(start_at(self._source, self._index, tick))
+            if self._wanted.taken == before:
+                return
+
+    def _run(self, run: Run) -> Iterator[Pick]:
+        """Goes through segments until nothing more is wanted, or the next wanted time is better sought for."""
+        primed = False
+        begun = self._wanted.taken
+        far = int(_FAR_SECONDS / self._index.tick)
+        for segment, following in pairwise(chain(run.segments, (None,))):
+            assert segment is not None
+            self._assign(segment, following)
+            upcoming = self._wanted.tick
+            # The next segment needs this one decoded to its end when it is a part of the same group, or when one of the
+            # frames shown before its key frame is wanted.
+            chained = following is not None and upcoming is not None and following.needs_before(upcoming)
+            if self._due or chained:
+                yield from self._decode(segment, primed, chained)
+            primed = chained
+            if upcoming is None or following is None:
+                return
+            if run.seekable and not chained and self._wanted.taken > begun and upcoming > following.last + far:
+                return
+
+    def _assign(self, segment: Segment, following: Segment | None) -> None:
+        """Takes the wanted times that fall to a segment, and notes which frame each one means."""
+        if following is None:
+            horizon = self._index.end
+        elif following.first > segment.last:
+            horizon = following.first
+        else:
+            horizon = segment.last + self._index.step
+        while (tick := self._wanted.tick) is not None and tick < horizon:
+            self._due.append(Target(self._wanted.take(), segment.on_screen(tick)))
+
+    def _decode(self, segment: Segment, primed: bool, chained: bool) -> Iterator[Pick]:
+        """Decodes what the due targets need of a segment.
+
+        Args:
+            segment: The segment.
+            primed: The decoder has just decoded the segment before it to its end.
+            chained: The segment after it is going to need the decoder so.
+        """
+        ticks = {target.tick for target in self._due}
+        packets = segment.packets
+        if not primed:
+            self._source.flush()
+            self._begun, self._clean = segment, True
+            self._key = segment.key if segment.shows_key else None
+        if not chained:
+            packets = packets[: 1 + max((i for i, p in enumerate(packets) if p.pts in ticks), default=-1)]
+        for i, packet in enumerate(packets):
+            if primed or not segment.leads(packet):
+                for frame in self._source.decode(packet, needed=i == 0 or packet.pts in ticks):
+                    yield from self._settle(frame, segment)
+        if not chained:
+            for frame in self._source.decode(None):
+                yield from self._settle(frame, segment)
+            yield from self._rescue(len(self._due), segment)
+
+    def _settle(self, frame: VideoFrame, segment: Segment) -> Iterator[Pick]:
+        """Hands out a decoded frame to the targets that mean it. Frames come in the order in which they are shown."""
+        pts = frame.pts
+        if pts is None:
+            return
+        if self._key is not None:
+            # What comes after a key frame that was not given itself is not to be trusted: it was damaged, or it only
+            # begins a gradual refresh of the picture, whose length some encoders understate.
+            self._clean, self._key = pts <= self._key, None
+        if not self._clean:
+            return
+        yield from self._rescue(sum(target.tick < pts for target in self._due), segment)
+        while self._due and self._due[0].tick == pts:
+            yield Pick(self._due.popleft().wanted, pts, frame)
+        self._last = Pick(0.0, pts, frame)
+
+    def _rescue(self, count: int, segment: Segment) -> Iterator[Pick]:
+        """Serves the first `count` due targets although the decoder did not give their frames.
+
+        The packet was damaged, or never meant to be shown, or the decoder needs more of a run-up than its key frame.
+        What was really on screen then is found by decoding everything from two segments earlier, in a second reader
+        so that the state of the first is kept. When even that gives nothing, the last frame seen stands.
+        """
+        missing = [self._due.popleft() for _ in range(count)]
+        if not missing:
+            return
+        with Source(self._source.path, self._index.stream) as again:
+            bad = segment if self._clean or self._begun is None else self._begun
+            run_up = 2 * max(bad.last - bad.key, 0) + 1
+            earlier = start_at(again, self._index, max(self._index.origin, bad.key - run_up))
+            packets = (packet for part in earlier.segments for packet in part.packets)
+            yield from on_screen(every_frame(again, packets, self._index), missing, self._last)
