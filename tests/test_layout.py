@@ -61,7 +61,7 @@ def test_the_arrows_have_no_circle() -> None:
         left = {name: others for name, others in left.items() if name not in free}
 
 
-@pytest.mark.parametrize("package", ["decord", "xllamacpp", "onnxruntime", "rapidocr_onnxruntime", "rapidocr"])
+@pytest.mark.parametrize("package", ["decord", "xllamacpp", "onnxruntime", "rapidocr"])
 def test_heavy_packages_are_imported_lazily(package: str) -> None:
     for path in FILES:
         for node in ast.parse(path.read_text(encoding="utf-8")).body:
