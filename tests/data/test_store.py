@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from videohv.data import CaptionStore, Key, captions_db
+from videohv.data import CaptionStore, Key
+from videohv.paths import captions_db
 from videohv.errors import InputError, VideoHVError
 from videohv.types import Caption
 

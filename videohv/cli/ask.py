@@ -11,13 +11,14 @@ import typer
 
 from videohv import samples
 from videohv.cli.console import ERRORS, OUT
-from videohv.cli.lms import CaptionerOption, LMOption, SeedOption, VisionLMOption, choose_lms
+from videohv.cli.lms import CaptionerOption, DecoderOption, LMOption, SeedOption, VisionLMOption, choose_lms
 from videohv.cli.steps import Steps, print_result
 from videohv.compiled import load_program
 from videohv.data.captions import read_captions
+from videohv.modules.inputs import as_question
 from videohv.modules.recorder import listening
 from videohv.modules.videohv import VideoHV
-from videohv.types import Caption, Outcome, Question, Trace
+from videohv.types import Caption, Outcome, Question, Trace, letter
 from videohv.video import Video
 
 EXIT = {Outcome.ANSWERED: 0, Outcome.ABSTAINED: 3}
@@ -43,7 +44,7 @@ def ask(
     lm: LMOption = None,
     vision_lm: VisionLMOption = None,
     captioner: CaptionerOption = "auto",
-    decoder: Annotated[str, typer.Option(help="Who decodes the video: auto, pyav or decord.")] = "auto",
+    decoder: DecoderOption = "auto",
     rounds: RoundsOption = 3,
     looks: LooksOption = 2,
     fps: FpsOption = 1.0,
@@ -53,7 +54,7 @@ def ask(
     as_json: JSONOption = False,
 ) -> int:
     """Ask one multiple-choice question about a video."""
-    asked = Question.model_validate({"text": question, "options": option, "video": video})
+    asked = as_question(question, option).model_copy(update={"video": Path(video).name})
     given = read_captions(captions, video) if captions is not None else None
     source = Path(video)
     hv = VideoHV(captioner=captioner, rounds=rounds, looks=looks, fps=fps, seed=seed, may_abstain=abstain)
@@ -83,7 +84,7 @@ def demo(
         for question in samples.QUESTIONS:
             OUT.print(f"\nQ: {question.text}", style="bold", markup=False)
             for i, text in enumerate(question.options):
-                OUT.print(f"   {chr(65 + i)}. {text}", markup=False)
+                OUT.print(f"   {letter(i)}. {text}", markup=False)
             result = run_question(hv, question, Video(samples.CLIP), None)
             print_result(OUT, result)
             code = code or EXIT.get(result.outcome, FAILED)

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from videohv.cli.console import ERRORS, OUT, clean
-from videohv.cli.lms import CaptionerOption, LMOption, SeedOption, VisionLMOption, choose_lms
+from videohv.cli.lms import CaptionerOption, DecoderOption, LMOption, SeedOption, VisionLMOption, choose_lms
 from videohv.cli.progress import counting
 from videohv.data.captions import write_captions
 from videohv.modules.videohv import VideoHV
@@ -24,7 +24,7 @@ def caption(
     lm: LMOption = None,
     vision_lm: VisionLMOption = None,
     captioner: CaptionerOption = "auto",
-    decoder: Annotated[str, typer.Option(help="Who decodes the video: auto, pyav or decord.")] = "auto",
+    decoder: DecoderOption = "auto",
     fps: Annotated[float, typer.Option(min=0.01, max=60, help="Captions a second.")] = 1.0,
     seed: SeedOption = 0,
 ) -> int:

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from filelock import FileLock
 
-from videohv.data.paths import captions_db
+from videohv.paths import captions_db
 from videohv.errors import InputError, VideoHVError
 from videohv.types import Caption
 

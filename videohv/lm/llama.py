@@ -128,7 +128,9 @@ class Llama:
         try:
             self._server = xllamacpp.Server(params)
         except Exception as error:
-            raise ModelError(f"{path} could not be loaded as a GGUF model: {str(error).strip() or 'no reason'}") from error
+            raise ModelError(
+                f"{path} could not be loaded as a GGUF model: {str(error).strip() or 'no reason'}"
+            ) from error
         self._to_grammar = xllamacpp.json_schema_to_grammar
         self._turn = threading.Lock()
 
@@ -165,13 +167,18 @@ class _Collected:
         self._finish = ""
         self._usage: dict[str, Any] = {}
         self._error: dict[str, Any] | None = None
+        self._raised: BaseException | None = None
 
     def __call__(self, piece: dict[str, Any]) -> bool:
-        self._error = piece.get("error", self._error)
-        self._usage = piece.get("usage", self._usage)
-        for choice in piece.get("choices", ()):
-            self._texts.append(choice["delta"].get("content") or "")
-            self._finish = choice.get("finish_reason") or self._finish
+        try:
+            self._error = piece.get("error", self._error)
+            self._usage = piece.get("usage", self._usage)
+            for choice in piece.get("choices", ()):
+                self._texts.append(choice["delta"].get("content") or "")
+                self._finish = choice.get("finish_reason") or self._finish
+        except BaseException as raised:  # The runtime would swallow it.
+            self._raised = raised
+            return True
         return False
 
     def reply(self) -> Reply:
@@ -179,15 +186,19 @@ class _Collected:
             message, code = str(self._error.get("message")), self._error.get("code")
             too_long = self._error.get("type") == "exceed_context_size_error"
             raise Refused(message, too_long=too_long, invalid=isinstance(code, int) and 400 <= code < 500)
+        if self._raised is not None:
+            raise self._raised
         if not self._finish:
-            # The runtime swallows what is raised while it hands over a piece, and all that is raised there is an interrupt.
-            raise KeyboardInterrupt
+            # An interrupt that strikes between two pieces is swallowed by the runtime; it ends the generation all the same.
+            if threading.current_thread() is threading.main_thread():
+                raise KeyboardInterrupt
+            raise Refused("the reply broke off")
         return Reply(
             text="".join(self._texts),
             finish=self._finish,
-            prompt_tokens=self._usage["prompt_tokens"],
+            prompt_tokens=self._usage.get("prompt_tokens", 0),
             cached_tokens=(self._usage.get("prompt_tokens_details") or {}).get("cached_tokens", 0),
-            completion_tokens=self._usage["completion_tokens"],
+            completion_tokens=self._usage.get("completion_tokens", 0),
         )
 
 

@@ -92,9 +92,7 @@ class Hub:
 
         def ask() -> None:
             try:
-                with urllib.request.urlopen(
-                    urllib.request.Request(url, method="HEAD"), timeout=CONNECT_SECONDS
-                ):
+                with urllib.request.urlopen(urllib.request.Request(url, method="HEAD"), timeout=CONNECT_SECONDS):
                     outcome.append(None)
             except Exception as error:
                 outcome.append(error)

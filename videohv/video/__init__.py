@@ -1,6 +1,6 @@
 """Frames out of video files: by time, exact, and with no more held than a few frames."""
 
-from videohv.video.decoder import Decoder, decoder, decoders, get_decoder
+from videohv.video.decoder import Decoder, decoders, get_decoder
 from videohv.video.decord_decoder import DecordDecoder
 from videohv.video.frame import Frame
 from videohv.video.identity import content_hash
@@ -14,7 +14,6 @@ __all__ = [
     "PyAVDecoder",
     "Video",
     "content_hash",
-    "decoder",
     "decoders",
     "get_decoder",
 ]

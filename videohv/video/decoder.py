@@ -57,6 +57,8 @@ _factories: dict[str, Callable[[], Decoder]] = {}
 def decoder(name: str) -> Callable[[Factory], Factory]:
     """Registers a decoder class, or any function that makes a decoder, under a name.
 
+    To be imported from this module: the package does not offer it, lest it hide the module of the same name.
+
     Raises:
         InputError: The name is taken.
     """

@@ -5,7 +5,7 @@ from pathlib import Path
 import platformdirs
 import pytest
 
-from videohv.data import cache_dir, captions_db, models_dir
+from videohv.paths import cache_dir, captions_db, models_dir
 
 
 def test_environment_names_the_cache(cache: Path) -> None:
