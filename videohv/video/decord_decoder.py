@@ -22,6 +22,7 @@ from videohv.video.wanted import Wanted
 BATCH = 16
 _CONTAINERS = frozenset({"mov", "mp4", "matroska", "webm"})
 _GRACE_SECONDS = 2.0
+_AGREE_SECONDS = 0.01
 
 
 class DecordFailed(Exception):
@@ -164,19 +165,17 @@ class DecordDecoder:
             return f"finds wrong frames in {index.container} files"
         if index.irregular:
             return f"finds wrong frames where there are {' and '.join(index.irregular)}"
-        step = float(index.step * index.tick)
+        last = index.seconds(index.last)
         try:
             with self._child(path, short_side=1) as child:
                 opened = child.opened()
                 # Where it hangs or gives up, it mostly does so at the end.
-                child.shots([0.0, max(0.0, index.duration - step / 2)])
+                child.shots([0.0, last])
         except DecordFailed as error:
             return str(error)
-        if opened.frames != index.frames or abs(opened.end - index.duration) > max(0.1, step):
-            return (
-                f"sees {opened.frames} frames in {opened.end:.2f} s where the file has {index.frames} "
-                f"in {index.duration:.2f} s"
-            )
+        if opened.frames != index.frames or abs(opened.last - last) > _AGREE_SECONDS:
+            there = f"{index.frames} up to {last:.2f} s"
+            return f"sees {opened.frames} frames up to {opened.last:.2f} s where the file has {there}"
         return None
 
 

@@ -28,7 +28,8 @@ class Scan:
         stream: Index of the stream in its container.
         tick: Seconds a tick lasts.
         origin: Ticks of the first shown frame; every time handed out counts from here.
-        end: Ticks at which the last frame leaves the screen.
+        last: Ticks of the last shown frame.
+        end: Ticks at which it leaves the screen.
         step: Ticks a frame lasts on average, at least 1.
         frames: Number of frames shown.
         width: Pixels across, upright and unscaled.
@@ -45,6 +46,7 @@ class Scan:
     stream: int
     tick: Fraction
     origin: int
+    last: int
     end: int
     step: int
     frames: int
@@ -149,11 +151,12 @@ def _summed_up(source: Source, tally: _Tally, first: VideoFrame) -> Scan:
         origin = first.pts
         frames = tally.packets - tally.hidden - sum(pts < origin for pts in tally.early)
         step = round((tally.last - origin) / (frames - 1)) if frames > 1 else tally.last_duration or nominal
-        end = tally.last + (tally.last_duration or step)
+        last, end = tally.last, tally.last + (tally.last_duration or step)
     else:
         origin, frames, step = first.pts or 0, tally.packets, nominal
         read = None if tally.last_dts is None or tally.first_dts is None else tally.last_dts - tally.first_dts
         end = origin + (read + step if read else frames * step)
+        last = end - step
     orientation = Orientation.of(first)
     width, height = orientation.size(first.width, first.height)
     notes = {
@@ -167,6 +170,7 @@ def _summed_up(source: Source, tally: _Tally, first: VideoFrame) -> Scan:
         stream=stream.index,
         tick=tick,
         origin=origin,
+        last=last,
         end=max(end, origin + 1),
         step=max(1, step),
         frames=frames,
