@@ -7,7 +7,7 @@ import re
 import threading
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
 import dspy
 from dspy import lm15
@@ -91,7 +91,8 @@ class FakeEngine:
         script = self.scripts.get(seen.role)
         if script is None:
             return default_reply(seen)
-        return script(seen) if callable(script) else script  # type: ignore[return-value]
+        reply: Any = script(seen) if callable(script) else script
+        return cast(Reply, reply)
 
     def of(self, role: str) -> list[Seen]:
         """The requests of one role, in the order of arrival."""

@@ -16,7 +16,11 @@ KINDS: dict[str, dict[str, object]] = {
     "one_group.mkv": {"gop": 1000, "options": {"preset": "medium"}},
     "open_groups.mp4": {"gop": 44, "options": OPEN_GOP},
     "open_groups.ts": {"gop": 44, "options": OPEN_GOP},
-    "refresh.mp4": {"gop": 20, "options": {"preset": "medium", "x264-params": "intra-refresh=1:keyint=20"}},
+    "refresh.mp4": {
+        "gop": 20,
+        "size": (128, 96),
+        "options": {"preset": "medium", "x264-params": "intra-refresh=1:keyint=20"},
+    },
     "hevc.mkv": {"gop": 45, "codec": "libx265", "options": {"x265-params": "log-level=none:open-gop=1"}},
     "vp9.webm": {"gop": 45, "codec": "libvpx-vp9", "options": {"auto-alt-ref": "1", "lag-in-frames": "16"}},
     "mpeg4.avi": {"gop": 45, "codec": "mpeg4"},

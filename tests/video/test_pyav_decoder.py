@@ -10,13 +10,15 @@ from pathlib import Path
 
 import av
 import pytest
+from av import Packet
+from av.video.stream import VideoStream
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.support.clips import make_clip, number_in
 from tests.video.conftest import FRAMES, KINDS
 from videohv.errors import DecodeError, InputError
-from videohv.video import PyAVDecoder, Video
+from videohv.video import PyAVDecoder, Video, gop
 from videohv.video.source import Source
 
 Clip = Callable[[str], Path]
@@ -35,7 +37,7 @@ def test_every_kind_of_file_gives_the_frame_on_screen(clip: Clip, name: str) -> 
     fps = float(str(KINDS[name].get("fps", 10)))
     assert video.info.duration == pytest.approx(FRAMES / fps, abs=0.002)
     assert video.info.fps == pytest.approx(fps, rel=0.001)
-    assert (video.info.width, video.info.height) == (96, 64)
+    assert (video.info.width, video.info.height) == KINDS[name].get("size", (96, 64))
     # From the start, from the middle (so that it must seek), and one frame at a time.
     for start, step in ((0.07, 0.5), (21.33, 0.3), (FRAMES / fps - 1.37, 0.1)):
         times = [t for t in (start + step * i for i in range(8)) if t < FRAMES / fps]
@@ -44,6 +46,52 @@ def test_every_kind_of_file_gives_the_frame_on_screen(clip: Clip, name: str) -> 
             assert [f.time for f in frames] == pytest.approx([int(t * fps) / fps for t in times], abs=0.0011)
         assert [f.wanted for f in frames] == times
         assert [number_in(f.rgb) for f in frames] == [int(t * fps) for t in times]
+
+
+def test_a_gradual_refresh_is_given_its_run_up(clip: Clip) -> None:
+    # Such a file marks the beginning of a refresh as a key frame, which alone does not give a whole picture.
+    for i in range(90, FRAMES, 4):
+        assert numbers(clip("refresh.mp4"), [i / 10 + 0.05]) == [i]
+
+
+@pytest.mark.parametrize("name", ["h264.mp4", "one_group.mkv", "open_groups.mp4", "hevc.mkv"])
+def test_long_groups_read_in_parts(clip: Clip, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    monkeypatch.setattr(gop, "MAX_PACKETS", 7)
+    assert numbers(clip(name), [i / 10 + 0.05 for i in range(0, FRAMES, 3)]) == list(range(0, FRAMES, 3))
+    assert numbers(clip(name), [20.05, 31.05, 31.15]) == [200, 310, 311]
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["h264.mp4", "no_b_frames.mp4", "one_group.mkv", "open_groups.mp4", "open_groups.ts", "hevc.mkv", "vp9.webm"],
+)
+def test_sound_files_are_decoded_once_and_sparingly(clip: Clip, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    list(PyAVDecoder().frames(clip(name), [0.0], 448))
+    opened, given, skippable = 0, 0, 0
+    init, decode = Source.__init__, Source.decode
+
+    def counted_init(self: Source, path: Path, stream: int | None = None) -> None:
+        nonlocal opened
+        opened += 1
+        init(self, path, stream)
+
+    def counted_decode(self: Source, packet: Packet[VideoStream] | None, needed: bool = True) -> list[av.VideoFrame]:
+        nonlocal given, skippable
+        given += packet is not None
+        skippable += not needed
+        return decode(self, packet, needed)
+
+    monkeypatch.setattr(Source, "__init__", counted_init)
+    monkeypatch.setattr(Source, "decode", counted_decode)
+    times = [i / 10 + 0.05 for i in range(0, FRAMES, 13)]
+    assert numbers(clip(name), times) == list(range(0, FRAMES, 13))
+    assert opened == 1, "what the decoder holds back was looked for a second time"
+    assert given <= FRAMES
+    assert given - skippable <= len(times) + 10
+    opened = given = 0
+    assert numbers(clip(name), [20.05, 20.25]) == [200, 202]
+    assert opened == 1
+    assert given <= (210 if name == "one_group.mkv" else 100)
 
 
 @BY_HYPOTHESIS
@@ -146,6 +194,19 @@ def test_damage_in_the_middle_costs_only_what_it_hit(tmp_path: Path) -> None:
     assert [number_in(frames[i].rgb) for i in range(0, 160)] == list(range(160))
     assert [number_in(frames[i].rgb) for i in range(250, 400)] == list(range(250, 400))
     assert all(frame.time <= frame.wanted + 1e-6 for frame in frames.values())
+
+
+def test_nothing_is_shown_that_was_decoded_from_a_broken_key_frame(tmp_path: Path) -> None:
+    path = make_clip(tmp_path / "key.mp4", frames=200, fps=10, gop=20)
+    with av.open(str(path)) as container:
+        found = [p for p in container.demux(container.streams.video[0]) if p.is_keyframe and p.pts is not None]
+    broken = bytes(found[5])
+    data = path.read_bytes()
+    assert data.count(broken) == 1
+    path.write_bytes(data.replace(broken, bytes(len(broken))))
+    expected = [i if not 100 <= i < 120 else 99 for i in range(200)]
+    assert [number_in(f.rgb) for f in Video(path).sample(10)] == expected
+    assert [(f.time, number_in(f.rgb)) for f in Video(path).frames_at([11.05])] == [(9.9, 99)]
 
 
 def test_nothing_but_damage_is_a_decode_error(tmp_path: Path) -> None:

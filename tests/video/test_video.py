@@ -72,6 +72,11 @@ def test_windows(plain: Path, start: float, end: float, n: int, numbers: list[in
     assert [number_in(f.rgb) for f in frames] == numbers
 
 
+def test_frames_of_a_short_window_are_wanted_when_first_asked_for(plain: Path) -> None:
+    frames = Video(plain).window(Window(start=7.0, end=7.15))
+    assert [f.wanted for f in frames] == pytest.approx([7.015, 7.105])
+
+
 @pytest.mark.parametrize("n", [0, 6])
 def test_a_window_has_at_most_five_frames(plain: Path, n: int) -> None:
     with pytest.raises(InputError, match="1 to 5"):

@@ -54,7 +54,9 @@ def run(arguments: list[str] | None = None) -> int:
     except (KeyboardInterrupt, typer.Abort):
         code = INTERRUPTED
     if code == INTERRUPTED:
-        ERRORS.print("stopped; captions and model replies so far are kept: run the same command to go on", soft_wrap=True)
+        ERRORS.print(
+            "stopped; captions and model replies so far are kept: run the same command to go on", soft_wrap=True
+        )
     return code if isinstance(code, int) else 0
 
 

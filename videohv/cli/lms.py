@@ -48,7 +48,10 @@ def choose_lms(lm: str | None, vision_lm: str | None, seed: int, *, quiet: bool 
             origin = "--lm" if lm is not None else "the default: no --lm was given"
             _say("model", f"{describe(chosen)} ({origin})")
             seer = eyes(None)
-            _say("looks", describe(seer) if seer is not None else "none sees images: objects, text and light are detected")
+            _say(
+                "looks",
+                describe(seer) if seer is not None else "none sees images: objects, text and light are detected",
+            )
         yield
 
 

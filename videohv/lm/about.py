@@ -1,4 +1,4 @@
-"""What is known of a DSPy LM, whoever made it: its name, where it runs, whether it sees images, how much it can read."""
+"""What is known of a DSPy LM, whoever made it: its name, where it runs, whether it sees images, how much it reads."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
 import dspy
+
 from videohv.lm.facts import facts_of
 
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 import dspy
 from dspy.utils.exceptions import LMError
+
 from videohv.errors import InputError
 from videohv.lm.facts import Facts, attach
 from videohv.lm.spec import Spec

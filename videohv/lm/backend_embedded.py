@@ -6,6 +6,7 @@ import hashlib
 from pathlib import Path
 
 import dspy
+
 from videohv.errors import ModelError
 from videohv.lm.backends import backend
 from videohv.lm.catalogue import DEFAULT, entry
@@ -20,11 +21,16 @@ _ENDS = 1 << 20
 
 
 @backend("embedded")
-def embedded(spec: Spec, seed: int | None, on_progress: Progress | None = None) -> dspy.LM:
+def embedded(spec: Spec, seed: int | None) -> dspy.LM:
     """`embedded[/NAME]` from the catalogue, fetched when absent, or `embedded/PATH.gguf`.
 
     Options: temperature (0), max_tokens (1024), seed, context (16384; half of it on small machines), threads.
     """
+    return embedded_from(spec, seed, None)
+
+
+def embedded_from(spec: Spec, seed: int | None, on_progress: Progress | None) -> dspy.LM:
+    """As `embedded`, telling `on_progress` of the fetch."""
     spec.only("temperature", "max_tokens", "seed", "context", "threads")
     require_llama()
     options = spec.options

@@ -7,6 +7,7 @@ import os
 
 import dspy
 from dspy import lm15
+
 from videohv.errors import InputError
 from videohv.lm.backends import backend
 from videohv.lm.facts import Facts, attach
@@ -19,8 +20,8 @@ PROVIDER = "openai-compatible"
 def openai_compatible(spec: Spec, seed: int | None) -> dspy.LM:
     """`openai-compatible/MODEL?api_base=http://host:8000/v1`.
 
-    The server is declared to DSPy as one that honours JSON schemas. Its identity is part of the model string, so that two
-    servers with a model of the same name do not share cached answers.
+    The server is declared to DSPy as one that honours JSON schemas. Its identity is part of the model string, so that
+    two servers with a model of the same name do not share cached answers.
 
     Options: api_base (needed), key_env, temperature (0), max_tokens (the server's), seed, timeout (600), retries (3),
     images (unknown), context (unknown).

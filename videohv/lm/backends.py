@@ -15,6 +15,7 @@ import threading
 from collections.abc import Callable
 
 import dspy
+
 from videohv.lm.about import sees_images
 from videohv.lm.sources import Progress
 from videohv.lm.spec import Spec, parse_spec
@@ -73,16 +74,15 @@ def default_lm(on_progress: Progress | None = None) -> dspy.LM:
     """The embedded default model, made once a process and fetched once a machine.
 
     Args:
-        on_progress: Told of the fetch: bytes done, bytes in all, what is being done. None prints to stderr now and then.
+        on_progress: Told of the fetch: bytes done, bytes in all, what is being done. None prints to stderr.
 
     Raises:
         ModelError: If it cannot be fetched.
         MissingExtra: If its runtime is not installed.
     """
-    from videohv.lm.backend_embedded import embedded
-    from videohv.lm.catalogue import DEFAULT
+    from videohv.lm.backend_embedded import embedded_from
 
     with _making:
         if not _default:
-            _default.append(embedded(Spec(provider="embedded", model=DEFAULT), None, on_progress))
+            _default.append(embedded_from(Spec(provider="embedded", model=""), None, on_progress))
         return _default[0]

@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 
 import dspy
 from dspy import lm15
+
 from videohv.errors import ModelError
 from videohv.lm.llama import Llama, Refused, Reply, Threads, load
 
@@ -97,7 +98,7 @@ class AsyncEmbeddedEngine:
 
 
 def embedded_lm(name: str, engine: EmbeddedEngine, **options: Any) -> dspy.LM:
-    """A DSPy LM on an engine. `name` is all that DSPy's response cache knows of the model, so it must tell models apart."""
+    """A DSPy LM on an engine. DSPy's response cache knows the model by `name` only, so it must tell models apart."""
     return dspy.LM(f"embedded/{name}", engine=engine, async_engine=AsyncEmbeddedEngine(engine), **options)
 
 

@@ -1,12 +1,12 @@
 """Fetching the embedded language models: once, verified, into the model cache.
 
-A model that lies in the cache under its own name is complete. While one is being fetched, everything is kept in a working
-directory beside it; a killed fetch goes on from there, and two processes that want the same model wait for each other.
+A model that lies in the cache under its own name is complete. While one is being fetched, everything is kept in a
+working directory beside it; a killed fetch goes on from there, and two processes that want the same model wait for each
+other.
 """
 
 from __future__ import annotations
 
-import os
 import shutil
 import sys
 from collections.abc import Iterator, Sequence
@@ -115,7 +115,7 @@ def _from_sources(wanted: Entry, path: Path, work: Path, sources: Sequence[Sourc
             continue
         on_progress(wanted.size, wanted.size, "verifying")
         if digest(made) == wanted.sha256:
-            os.replace(made, path)
+            made.replace(path)
             return
         # It must not be resumed from.
         made.unlink()

@@ -1,44 +1,58 @@
 """From a JSON schema to a grammar that a small model cannot get lost in.
 
-A schema says what is allowed, and endless is allowed: a text that repeats itself until the tokens run out leaves the JSON
-open and every later field missing. So texts and lists without a bound of their own get one, and layout is fixed to one line,
-which also saves a third of the tokens.
+A schema says what is allowed, and endless is allowed: a text or a list that repeats itself until the tokens run out leaves
+the JSON open and every later field missing. So texts and lists without a bound of their own get one. The layout is fixed to
+one line, which saves a third of the tokens.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
-TEXT_CHARACTERS = 600
-LIST_ITEMS = 32
+
+class Bounds(NamedTuple):
+    """Characters of a text and items of a list that says nothing else."""
+
+    characters: int
+    items: int
+
+
+FIELD = Bounds(characters=600, items=8)
+"""For an output field."""
+WITHIN = Bounds(characters=240, items=3)
+"""For what is inside the items of a list, of which there may be many."""
 
 _LAYOUT = {"whitespace_flexible": False, "item_separator": ", ", "key_separator": ": "}
-_FREE_TEXT_ENDS_AT = ("enum", "const", "pattern", "format", "maxLength")
+_NAMED = frozenset({"properties", "patternProperties", "$defs", "definitions"})
+_DATA = frozenset({"enum", "const", "default", "examples", "required"})
+_ENDS_TEXT = frozenset({"enum", "const", "pattern", "format", "maxLength"})
 
 
-def bounded(schema: Any) -> Any:
+def bounded(schema: Any, bounds: Bounds = FIELD) -> Any:
     """The schema with `maxLength` on free texts and `maxItems` on lists wherever it has none; the input is left alone."""
     if isinstance(schema, list):
-        return [bounded(item) for item in schema]
+        return [bounded(item, bounds) for item in schema]
     if not isinstance(schema, dict):
         return schema
-    # Under `properties` and `$defs` the keys are names, not keywords: a property may well be called "type".
-    out = {
-        key: {name: bounded(sub) for name, sub in value.items()}
-        if key in ("properties", "$defs", "definitions", "patternProperties") and isinstance(value, dict)
-        else value
-        if key in ("enum", "const", "default", "examples")
-        else bounded(value)
-        for key, value in schema.items()
-    }
-    if out.get("type") == "string" and not any(key in out for key in _FREE_TEXT_ENDS_AT):
-        out["maxLength"] = TEXT_CHARACTERS
+    out = {keyword: _value(keyword, value, bounds) for keyword, value in schema.items()}
+    if out.get("type") == "string" and not _ENDS_TEXT & out.keys():
+        out["maxLength"] = bounds.characters
     if out.get("type") == "array" and "maxItems" not in out:
-        out["maxItems"] = max(LIST_ITEMS, out.get("minItems", 0))
+        out["maxItems"] = max(bounds.items, int(out.get("minItems", 0)))
     return out
 
 
+def _value(keyword: str, value: Any, bounds: Bounds) -> Any:
+    if keyword in _DATA:
+        return value
+    if keyword in _NAMED and isinstance(value, dict):
+        # The keys of these are names, not keywords: a property may well be called "type".
+        inside = bounds if keyword == "properties" else WITHIN
+        return {name: bounded(sub, inside) for name, sub in value.items()}
+    return bounded(value, WITHIN if keyword in ("items", "prefixItems") else bounds)
+
+
 def constrained(response_format: dict[str, Any]) -> dict[str, Any]:
-    """What to hand to the grammar converter for a `response_format` of an lm15 request."""
-    schema = response_format.get("schema") if response_format["type"] == "json_schema" else {"type": "object"}
+    """What to hand to the grammar converter for the `response_format` of an lm15 request."""
+    schema = response_format["schema"] if response_format["type"] == "json_schema" else {"type": "object"}
     return {**bounded(schema), "x-guidance": _LAYOUT}

@@ -1,8 +1,8 @@
 """llama.cpp inside this process: one loaded model a file, shared by all threads, one request at a time.
 
 Requests run one after the other because on a few cores two at once are hardly faster together than in turn, while each
-could then use only part of the context. The prompts of earlier requests are kept in memory, so whoever asks again with the
-same beginning (the same role, the same captions) pays only for what differs.
+could then use only part of the context. The prompts of earlier requests are kept in memory, so whoever asks again with
+the same beginning (the same role, the same captions) pays only for what differs.
 """
 
 from __future__ import annotations
@@ -68,9 +68,9 @@ def cores() -> int:
 def choose_threads(wanted: int | None = None) -> Threads:
     """Threads for a model: `wanted`, or `$VIDEOHV_THREADS`, or what suits the machine.
 
-    llama.cpp's threads spin while they wait for each other. When generating they meet thousands of times a second, and on a
-    busy machine each meeting can cost a whole time slice: so one core is left free. When reading a prompt they meet rarely,
-    and all cores are used.
+    llama.cpp's threads spin while they wait for each other. When generating they meet thousands of times a second, and
+    on a busy machine each meeting can cost a whole time slice: so one core is left free. When reading a prompt they meet
+    rarely, and all cores are used.
 
     Raises:
         InputError: If `$VIDEOHV_THREADS` is not a positive number.
@@ -189,7 +189,7 @@ class _Collected:
         if self._raised is not None:
             raise self._raised
         if not self._finish:
-            # An interrupt that strikes between two pieces is swallowed by the runtime; it ends the generation all the same.
+            # An interrupt that strikes between two pieces is swallowed by the runtime, but ends the generation.
             if threading.current_thread() is threading.main_thread():
                 raise KeyboardInterrupt
             raise Refused("the reply broke off")

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 import dspy
+
 from videohv.lm.backends import default_lm, make_lm, sees_images
 
 _VISION = "videohv_vision_lm"

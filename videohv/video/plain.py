@@ -31,7 +31,7 @@ class Pick(NamedTuple):
 def every_frame(
     source: Source, packets: Iterable[Packet[VideoStream]], index: Scan
 ) -> Iterator[tuple[int, VideoFrame]]:
-    """Decodes packets one after the other, skipping nothing but what follows a key frame that is broken.
+    """Decodes packets one after the other, leaving out only what follows a key frame that is broken.
 
     Yields:
         Each shown frame with its tick, never smaller than the one before. A frame without a time of its own is placed
@@ -43,13 +43,16 @@ def every_frame(
     def decoded() -> Iterator[VideoFrame]:
         broken = False
         for packet in packets:
-            failures = source.failures
-            frames = source.decode(packet)
-            if packet.is_keyframe:
-                # Decoders carry on from whatever picture came before, which then looks like one that never was.
-                broken = source.failures > failures
+            broken = broken and not packet.is_keyframe
             if not broken:
-                yield from frames
+                failures = source.failures
+                yield from source.decode(packet)
+                # After a broken key frame decoders carry on from whatever picture came before, and give pictures that
+                # look whole but never were.
+                broken = packet.is_keyframe and source.failures > failures
+                if broken:
+                    yield from source.decode(None)
+                    source.flush()
         yield from source.decode(None)
 
     for frame in decoded():
@@ -78,7 +81,8 @@ def on_screen(
             target = next(queue, None)
         if target is None:
             return
-        held = Pick(target.wanted, pts, frame)
+        if held is None or pts >= held.pts:
+            held = Pick(target.wanted, pts, frame)
     while target is not None and held is not None:
         yield held._replace(wanted=target.wanted)
         target = next(queue, None)
