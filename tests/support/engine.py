@@ -86,7 +86,7 @@ class FakeEngine:
 
     def _reply(self, seen: Seen) -> Reply:
         if seen.role in self._queues:
-            queue = self._queues[seen.role]
+            queue: list[Reply] = self._queues[seen.role]
             return queue.pop(0) if len(queue) > 1 else queue[0]
         script = self.scripts.get(seen.role)
         if script is None:

@@ -1,8 +1,8 @@
 """From a JSON schema to a grammar that a small model cannot get lost in.
 
-A schema says what is allowed, and endless is allowed: a text or a list that repeats itself until the tokens run out leaves
-the JSON open and every later field missing. So texts and lists without a bound of their own get one. The layout is fixed to
-one line, which saves a third of the tokens.
+A schema says what is allowed, and endless is allowed: a text or a list that repeats itself until the tokens run out
+leaves the JSON open and every later field missing. So texts and lists without a bound of their own get one. The layout
+is fixed to one line, which saves a third of the tokens.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _ENDS_TEXT = frozenset({"enum", "const", "pattern", "format", "maxLength"})
 
 
 def bounded(schema: Any, bounds: Bounds = FIELD) -> Any:
-    """The schema with `maxLength` on free texts and `maxItems` on lists wherever it has none; the input is left alone."""
+    """The schema with `maxLength` on free texts and `maxItems` on lists where it has none; the input is left alone."""
     if isinstance(schema, list):
         return [bounded(item, bounds) for item in schema]
     if not isinstance(schema, dict):

@@ -69,8 +69,8 @@ def choose_threads(wanted: int | None = None) -> Threads:
     """Threads for a model: `wanted`, or `$VIDEOHV_THREADS`, or what suits the machine.
 
     llama.cpp's threads spin while they wait for each other. When generating they meet thousands of times a second, and
-    on a busy machine each meeting can cost a whole time slice: so one core is left free. When reading a prompt they meet
-    rarely, and all cores are used.
+    on a busy machine each meeting can cost a whole time slice: so one core is left free. When reading a prompt they
+    meet rarely, and all cores are used.
 
     Raises:
         InputError: If `$VIDEOHV_THREADS` is not a positive number.

@@ -64,7 +64,7 @@ def _claim_space(directory: Path, wanted: int) -> None:
 
 
 class Hub:
-    """The authors' repository: one file over HTTPS, resumed where it broke off. Heeds `HF_HUB_OFFLINE`, `HF_ENDPOINT`."""
+    """The authors' repository: one file over HTTPS, resumable. Heeds `HF_HUB_OFFLINE` and `HF_ENDPOINT`."""
 
     label = "the Hub"
 

@@ -7,6 +7,7 @@ Times and durations are seconds from the first shown frame of the video. Options
 from videohv.types.base import (
     MAX_OPTIONS,
     MIN_OPTIONS,
+    REPLY_ITEMS,
     Mode,
     Outcome,
     Quality,
@@ -37,6 +38,7 @@ from videohv.types.video import Caption, CaptionInfo, Segment, VideoInfo, Window
 __all__ = [
     "MAX_OPTIONS",
     "MIN_OPTIONS",
+    "REPLY_ITEMS",
     "Answer",
     "Caption",
     "CaptionInfo",

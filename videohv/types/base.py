@@ -10,6 +10,11 @@ from pydantic import BaseModel, ConfigDict, Field
 
 MIN_OPTIONS, MAX_OPTIONS = 2, 26
 
+REPLY_ITEMS = {"passages": 8, "windows": 3, "wanted": 2, "sights": 5, "captions": 5, "conflicts": 3}
+"""Items that a list in a reply may have, by the name of its field, where that is not one an option: the prompts ask for no
+more, and an engine that writes by a grammar holds a small model to it. Larger replies of other models are cut, not refused.
+"""
+
 Seconds = Annotated[float, Field(ge=0.0, allow_inf_nan=False)]
 Share = Annotated[float, Field(ge=0.0, le=1.0, allow_inf_nan=False)]
 

@@ -44,15 +44,16 @@ def every_frame(
         broken = False
         for packet in packets:
             broken = broken and not packet.is_keyframe
-            if not broken:
-                failures = source.failures
-                yield from source.decode(packet)
-                # After a broken key frame decoders carry on from whatever picture came before, and give pictures that
-                # look whole but never were.
-                broken = packet.is_keyframe and source.failures > failures
-                if broken:
-                    yield from source.decode(None)
-                    source.flush()
+            if broken:
+                continue
+            failures = source.failures
+            yield from source.decode(packet)
+            # After a broken key frame decoders carry on from whatever picture came before, and give pictures that look
+            # whole but never were. (A container's parser may take the mark of a key frame away when it is destroyed.)
+            broken = packet.is_keyframe and source.failures > failures
+            if broken:
+                yield from source.decode(None)
+                source.flush()
         yield from source.decode(None)
 
     for frame in decoded():
