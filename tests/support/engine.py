@@ -178,22 +178,30 @@ def check_reply(status: str, wanted: Iterable[tuple[float, float]] = (), **chang
 
 
 def _read(request: lm15.Request) -> Seen:
-    last = request.messages[-1]
-    text = "".join(getattr(part, "text", "") or "" for part in last.parts)
-    images = sum(type(part).__name__ == "ImagePart" for part in last.parts)
-    system = (
-        request.system
-        if isinstance(request.system, str)
-        else "".join(getattr(part, "text", "") for part in request.system or ())
-    )
-    order = _ORDER.search(text)
-    outputs = frozenset(re.findall(r"`(\w+)`", order.group(1))) if order else frozenset()
-    role = next((name for name, fields in ROLES.items() if fields == outputs), "unknown")
-    return Seen(
-        role=role,
-        inputs={name: value.strip() for name, value in _FIELD.findall(text)},
-        images=images,
+    parts = request.messages[-1].parts
+    system = request.system if isinstance(request.system, str) else "".join(_text(part) for part in request.system or ())
+    return seen_in(
+        "".join(_text(part) for part in parts),
+        images=sum(type(part).__name__ == "ImagePart" for part in parts),
         temperature=request.config.temperature,
         schema=bool(request.config.response_format),
+        system=system,
+    )
+
+
+def _text(part: object) -> str:
+    return getattr(part, "text", None) or ""
+
+
+def seen_in(text: str, images: int, temperature: float | None, schema: bool, system: str) -> Seen:
+    """What a user message of DSPy's JSON adapter asks of which role, and with which inputs."""
+    order = _ORDER.search(text)
+    outputs = frozenset(re.findall(r"`(\w+)`", order.group(1))) if order else frozenset()
+    return Seen(
+        role=next((name for name, fields in ROLES.items() if fields == outputs), "unknown"),
+        inputs={name: value.strip() for name, value in _FIELD.findall(text)},
+        images=images,
+        temperature=temperature,
+        schema=schema,
         system=system,
     )

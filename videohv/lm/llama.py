@@ -11,6 +11,7 @@ import importlib.util
 import os
 import secrets
 import threading
+from concurrent.futures import ThreadPoolExecutor, wait
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -19,6 +20,7 @@ from videohv.lm.grammar import constrained
 
 CONTEXT_TOKENS = 16_384
 _SMALL_MACHINE = 6 << 30
+_INTERRUPTIBLE_SECONDS = 0.5
 _CGROUP_QUOTA = Path("/sys/fs/cgroup/cpu.max")
 
 
@@ -132,7 +134,9 @@ class Llama:
                 f"{path} could not be loaded as a GGUF model: {str(error).strip() or 'no reason'}"
             ) from error
         self._to_grammar = xllamacpp.json_schema_to_grammar
-        self._turn = threading.Lock()
+        # One worker, so that requests take turns, and so that whoever waits for one can be interrupted: an interrupt
+        # that strikes the native call itself is lost.
+        self._worker = ThreadPoolExecutor(1, thread_name_prefix="llama")
 
     def ask(self, body: dict[str, Any], response_format: dict[str, Any] | None = None) -> Reply:
         """Answer one request when it is its turn.
@@ -145,53 +149,54 @@ class Llama:
             Refused: If llama.cpp does not take the request.
             KeyboardInterrupt: If the user interrupts; generation stops at the next token.
         """
-        body = {**body, "stream": True, "stream_options": {"include_usage": True}}
         collected = _Collected()
-        with self._turn:
-            try:
-                if response_format is not None:
-                    body["grammar"] = self._to_grammar(constrained(response_format))
-                self._server.handle_chat_completions(body, collected)
-            except ValueError as error:
-                raise Refused(str(error), invalid=True) from error
-            except RuntimeError as error:
-                raise Refused(str(error)) from error
+        running = self._worker.submit(self._run, body, response_format, collected)
+        try:
+            while not wait([running], timeout=_INTERRUPTIBLE_SECONDS).done:
+                pass
+        except BaseException:
+            running.cancel()
+            collected.stop = True
+            raise
+        return running.result()
+
+    def _run(self, body: dict[str, Any], response_format: dict[str, Any] | None, collected: _Collected) -> Reply:
+        body = {**body, "stream": True, "stream_options": {"include_usage": True}}
+        try:
+            if response_format is not None:
+                body["grammar"] = self._to_grammar(constrained(response_format))
+            self._server.handle_chat_completions(body, collected)
+        except ValueError as error:
+            raise Refused(str(error), invalid=True) from error
+        except RuntimeError as error:
+            raise Refused(str(error)) from error
         return collected.reply()
 
 
 class _Collected:
-    """Takes the pieces of a reply as they come. Returning True from a call stops the generation."""
+    """Takes the pieces of a reply as they come. `stop` ends the generation at the next one."""
 
     def __init__(self) -> None:
         self._texts: list[str] = []
         self._finish = ""
         self._usage: dict[str, Any] = {}
         self._error: dict[str, Any] | None = None
-        self._raised: BaseException | None = None
+        self.stop = False
 
     def __call__(self, piece: dict[str, Any]) -> bool:
-        try:
-            self._error = piece.get("error", self._error)
-            self._usage = piece.get("usage", self._usage)
-            for choice in piece.get("choices", ()):
-                self._texts.append(choice["delta"].get("content") or "")
-                self._finish = choice.get("finish_reason") or self._finish
-        except BaseException as raised:  # The runtime would swallow it.
-            self._raised = raised
-            return True
-        return False
+        self._error = piece.get("error", self._error)
+        self._usage = piece.get("usage", self._usage)
+        for choice in piece.get("choices", ()):
+            self._texts.append(choice["delta"].get("content") or "")
+            self._finish = choice.get("finish_reason") or self._finish
+        return self.stop
 
     def reply(self) -> Reply:
         if self._error is not None:
             message, code = str(self._error.get("message")), self._error.get("code")
             too_long = self._error.get("type") == "exceed_context_size_error"
             raise Refused(message, too_long=too_long, invalid=isinstance(code, int) and 400 <= code < 500)
-        if self._raised is not None:
-            raise self._raised
         if not self._finish:
-            # An interrupt that strikes between two pieces is swallowed by the runtime, but ends the generation.
-            if threading.current_thread() is threading.main_thread():
-                raise KeyboardInterrupt
             raise Refused("the reply broke off")
         return Reply(
             text="".join(self._texts),
