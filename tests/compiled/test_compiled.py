@@ -35,7 +35,9 @@ def test_an_unknown_name_says_what_there_is() -> None:
         load_program("no-such-program")
 
 
-@pytest.mark.parametrize("content", ["", "[]", '{"judge.predict": 3}', "\x80garbage", '{"judge.predict": {"demos": []}}'])
+@pytest.mark.parametrize(
+    "content", ["", "[]", '{"judge.predict": 3}', "\x80garbage", '{"judge.predict": {"demos": []}}']
+)
 def test_a_file_that_is_no_program_is_refused(tmp_path: Path, content: str) -> None:
     path = tmp_path / "x.json"
     path.write_text(content, encoding="latin-1")

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from videohv.data import CaptionStore, Key
-from videohv.paths import captions_db
 from videohv.errors import InputError, VideoHVError
+from videohv.paths import captions_db
 from videohv.types import Caption
 
 KEY = Key("hash", "tags-1", 1.0)

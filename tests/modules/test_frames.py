@@ -105,7 +105,9 @@ def test_a_look_that_fails_falls_back_on_the_captions_of_its_window_openly(clip:
     assert "captions of 0:01–0:04 used instead of frames" in trace.degraded[0].why
 
 
-@pytest.mark.parametrize("error", [DecodeError("the GOP at 2 s is broken"), MissingExtra("onnxruntime", "local", "tags")])
+@pytest.mark.parametrize(
+    "error", [DecodeError("the GOP at 2 s is broken"), MissingExtra("onnxruntime", "local", "tags")]
+)
 def test_frames_that_cannot_be_had_are_replaced_by_captions_openly(
     clip: Path, monkeypatch: pytest.MonkeyPatch, error: Exception
 ) -> None:

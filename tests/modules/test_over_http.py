@@ -1,4 +1,4 @@
-"""The whole loop against a real HTTP server: what crosses the wire, and what becomes of a question when the wire fails."""
+"""The whole loop against a real HTTP server: what crosses the wire, and what happens when the wire fails."""
 
 from __future__ import annotations
 

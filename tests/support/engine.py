@@ -179,7 +179,9 @@ def check_reply(status: str, wanted: Iterable[tuple[float, float]] = (), **chang
 
 def _read(request: lm15.Request) -> Seen:
     parts = request.messages[-1].parts
-    system = request.system if isinstance(request.system, str) else "".join(_text(part) for part in request.system or ())
+    system = request.system or ""
+    if not isinstance(system, str):
+        system = "".join(_text(part) for part in system)
     return seen_in(
         "".join(_text(part) for part in parts),
         images=sum(type(part).__name__ == "ImagePart" for part in parts),

@@ -16,8 +16,8 @@ from pathlib import Path
 
 from filelock import FileLock
 
-from videohv.paths import captions_db
 from videohv.errors import InputError, VideoHVError
+from videohv.paths import captions_db
 from videohv.types import Caption
 
 _VERSION = 1

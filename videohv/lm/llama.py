@@ -21,6 +21,8 @@ from videohv.lm.grammar import constrained
 CONTEXT_TOKENS = 16_384
 _SMALL_MACHINE = 6 << 30
 _INTERRUPTIBLE_SECONDS = 0.5
+_BATCH_TOKENS = 256
+"""A prompt is read in batches of this size, and can be stopped between two; smaller ones would cost speed."""
 _CGROUP_QUOTA = Path("/sys/fs/cgroup/cpu.max")
 
 
@@ -118,6 +120,7 @@ class Llama:
         params.model.path = str(path)
         params.n_ctx = context
         params.n_parallel = 1
+        params.n_batch = params.n_ubatch = _BATCH_TOKENS
         params.warmup = False
         params.verbosity = 0
         params.cpuparams.n_threads = threads.generate
@@ -147,7 +150,7 @@ class Llama:
 
         Raises:
             Refused: If llama.cpp does not take the request.
-            KeyboardInterrupt: If the user interrupts; generation stops at the next token.
+            KeyboardInterrupt: If the user interrupts; the work stops at the next token or batch.
         """
         collected = _Collected()
         running = self._worker.submit(self._run, body, response_format, collected)
@@ -161,7 +164,7 @@ class Llama:
         return running.result()
 
     def _run(self, body: dict[str, Any], response_format: dict[str, Any] | None, collected: _Collected) -> Reply:
-        body = {**body, "stream": True, "stream_options": {"include_usage": True}}
+        body = {**body, "stream": True, "return_progress": True, "stream_options": {"include_usage": True}}
         try:
             if response_format is not None:
                 body["grammar"] = self._to_grammar(constrained(response_format))
@@ -174,7 +177,7 @@ class Llama:
 
 
 class _Collected:
-    """Takes the pieces of a reply as they come. `stop` ends the generation at the next one."""
+    """Takes the pieces of a reply as they come. `stop` ends the work at the next one."""
 
     def __init__(self) -> None:
         self._texts: list[str] = []

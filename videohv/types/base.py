@@ -11,8 +11,8 @@ from pydantic import BaseModel, ConfigDict, Field
 MIN_OPTIONS, MAX_OPTIONS = 2, 26
 
 REPLY_ITEMS = {"passages": 8, "windows": 3, "wanted": 2, "sights": 5, "captions": 5, "conflicts": 3}
-"""Items that a list in a reply may have, by the name of its field, where that is not one an option: the prompts ask for no
-more, and an engine that writes by a grammar holds a small model to it. Larger replies of other models are cut, not refused.
+"""Items that a list in a reply should have at most, by the name of its field; other lists have one item an option. It is
+what the prompts ask for, and an engine that writes by a grammar holds its model to it.
 """
 
 Seconds = Annotated[float, Field(ge=0.0, allow_inf_nan=False)]
