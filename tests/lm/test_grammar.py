@@ -6,6 +6,7 @@ from typing import Literal
 import pydantic
 
 from videohv.lm.grammar import FIELD, WITHIN, bounded, constrained
+from videohv.types import REPLY_ITEMS
 
 
 class Span(pydantic.BaseModel):
@@ -39,6 +40,15 @@ def test_texts_and_lists_get_a_bound_where_they_have_none() -> None:
     assert stated["statement"]["maxLength"] == WITHIN.characters
     assert stated["spans"]["maxItems"] == WITHIN.items
     assert fields["note"]["anyOf"] == [{"type": "string", "maxLength": FIELD.characters}, {"type": "null"}]
+
+
+def test_lists_whose_length_the_prompts_limit_are_held_to_it() -> None:
+    lists = {name: {"type": "array", "items": {"type": "string"}} for name in (*REPLY_ITEMS, "verdicts")}
+    fields = bounded({"type": "object", "properties": lists})["properties"]
+    assert {name: fields[name]["maxItems"] for name in REPLY_ITEMS} == REPLY_ITEMS
+    assert fields["verdicts"]["maxItems"] == FIELD.items
+    nested = bounded({"$defs": {"Shape": {"type": "object", "properties": lists}}})["$defs"]["Shape"]["properties"]
+    assert nested["passages"]["maxItems"] == WITHIN.items, "inside a shape the names mean something else"
 
 
 def test_a_bound_that_is_there_is_left() -> None:

@@ -5,6 +5,7 @@ import pytest
 
 from tests.support.engine import ROLES
 from videohv import signatures
+from videohv.types import REPLY_ITEMS
 
 SIGNATURES = [getattr(signatures, name) for name in signatures.__all__]
 
@@ -18,6 +19,11 @@ def test_no_field_name_is_one_that_dspy_keeps_for_itself(signature: type[dspy.Si
 def test_every_signature_has_instructions_and_a_role_in_the_fake_engine(signature: type[dspy.Signature]) -> None:
     assert len(signature.instructions) > 100
     assert frozenset(signature.output_fields) in ROLES.values()
+
+
+def test_every_limit_belongs_to_a_list_that_a_model_is_asked_for() -> None:
+    lists = {n for s in SIGNATURES for n, f in s.output_fields.items() if str(f.annotation).startswith("list")}
+    assert set(REPLY_ITEMS) <= lists
 
 
 def test_captions_reach_only_summary_and_locate() -> None:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from functools import lru_cache
+from types import MappingProxyType
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
@@ -52,15 +55,16 @@ def context_tokens(lm: dspy.BaseLM) -> int | None:
     return int(told) if isinstance(told, int | float) and told > 0 else None
 
 
-def published(model: str) -> dict[str, Any]:
+@lru_cache(maxsize=256)
+def published(model: str) -> Mapping[str, Any]:
     """What DSPy's bundled list says of `provider/model`; empty if it is not listed."""
     from dspy.clients.model_metadata import model_info
 
     provider, slash, name = model.partition("/")
     if not slash or provider == "embedded":
         return {}
-    found: dict[str, Any] = model_info(provider, name)
-    return found
+    # DSPy goes through the whole list each time, which takes milliseconds; the list itself does not change.
+    return MappingProxyType(model_info(provider, name))
 
 
 def without_login(address: str) -> str:

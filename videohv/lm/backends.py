@@ -16,7 +16,6 @@ from collections.abc import Callable
 
 import dspy
 
-from videohv.lm.about import sees_images
 from videohv.lm.sources import Progress
 from videohv.lm.spec import Spec, parse_spec
 
@@ -25,7 +24,7 @@ Backend = Callable[[Spec, int | None], dspy.LM]
 _backends: dict[str, Backend] = {}
 _BUILT_IN = ("videohv.lm.backend_embedded", "videohv.lm.backend_server")
 
-__all__ = ["Backend", "backend", "backend_names", "default_lm", "make_lm", "sees_images"]
+__all__ = ["Backend", "backend", "backend_names", "default_lm", "make_lm"]
 
 
 def backend(*providers: str) -> Callable[[Backend], Backend]:

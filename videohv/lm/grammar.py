@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from videohv.types import REPLY_ITEMS
+
 
 class Bounds(NamedTuple):
     """Characters of a text and items of a list that says nothing else."""
@@ -18,7 +20,8 @@ class Bounds(NamedTuple):
 
 
 FIELD = Bounds(characters=600, items=8)
-"""For an output field."""
+"""For an output field, unless `REPLY_ITEMS` names it. Most questions have fewer options than this; a larger bound would
+let a model that has lost itself in a list write until its tokens are spent."""
 WITHIN = Bounds(characters=240, items=3)
 """For what is inside the items of a list, of which there may be many."""
 
@@ -48,8 +51,12 @@ def _value(keyword: str, value: Any, bounds: Bounds) -> Any:
     if keyword in _NAMED and isinstance(value, dict):
         # The keys of these are names, not keywords: a property may well be called "type".
         inside = bounds if keyword == "properties" else WITHIN
-        return {name: bounded(sub, inside) for name, sub in value.items()}
+        return {name: bounded(sub, inside._replace(items=_items(name, inside))) for name, sub in value.items()}
     return bounded(value, WITHIN if keyword in ("items", "prefixItems") else bounds)
+
+
+def _items(name: str, bounds: Bounds) -> int:
+    return REPLY_ITEMS.get(name, bounds.items) if bounds == FIELD else bounds.items
 
 
 def constrained(response_format: dict[str, Any]) -> dict[str, Any]:

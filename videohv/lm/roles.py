@@ -1,4 +1,4 @@
-"""Which model a call uses where DSPy's configuration does not say it: the eyes, and the default of a bare machine."""
+"""Which model a call uses where DSPy's configuration does not say it: the model that looks at frames."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from contextlib import contextmanager
 
 import dspy
 
-from videohv.lm.backends import default_lm, make_lm, sees_images
+from videohv.lm.about import sees_images
+from videohv.lm.backends import make_lm
 
 _VISION = "videohv_vision_lm"
 
@@ -55,14 +56,4 @@ def using(lm: dspy.BaseLM | None, vision_lm: dspy.BaseLM | None = None) -> Itera
     """Use these models inside the block only; None leaves what is set. Works from any thread and task."""
     chosen = {name: value for name, value in (("lm", lm), (_VISION, vision_lm)) if value is not None}
     with dspy.context(**chosen):
-        yield
-
-
-@contextmanager
-def some_lm(wanted: bool) -> Iterator[None]:
-    """Make sure that a model is there: the embedded one steps in when `wanted` and nothing at all is configured."""
-    if wanted and dspy.settings.lm is None:
-        with dspy.context(lm=default_lm()):
-            yield
-    else:
         yield

@@ -11,9 +11,10 @@ import dspy
 from videohv import signatures
 from videohv.lm import lm_name
 from videohv.modules.ask import Unusable, ask
-from videohv.modules.observe import frame_inputs, nearest
+from videohv.modules.observe import frame_inputs
 from videohv.modules.parallel import side_by_side
 from videohv.modules.settings import MAX_FRAMES_A_LOOK
+from videohv.modules.timeline import nearest
 from videohv.types import Caption
 from videohv.video import Frame
 

@@ -10,7 +10,8 @@ from videohv.modules.ask import StepFailed
 from videohv.modules.recorder import EventKind, Recorder
 from videohv.modules.render import clue_text
 from videohv.modules.thinker import own_text
-from videohv.types import Answer, Caption, Clue, Draft, Hypothesis, Mode, Outcome, Quality, Status, Window
+from videohv.modules.timeline import Timeline
+from videohv.types import Answer, Clue, Draft, Hypothesis, Mode, Outcome, Quality, Status, Window
 from videohv.video import Video
 
 if TYPE_CHECKING:
@@ -26,16 +27,14 @@ class Loop:
     Args:
         agents: The program whose agents are asked.
         recorder: Where everything that happens goes.
-        captions: P_f, in the order of time, at least one.
+        timeline: The frame captions.
         video: Whose frames are looked at; None if there are only captions.
-        duration: In seconds.
     """
 
     agents: VideoHV
     recorder: Recorder
-    captions: tuple[Caption, ...]
+    timeline: Timeline
     video: Video | None
-    duration: float
 
     def run(self) -> Answer:
         """Summary, rounds, answer.
@@ -44,7 +43,7 @@ class Loop:
             StepFailed: If the answer failed for good, there was nothing to reason from, or no later call could succeed.
         """
         recorder, settings = self.recorder, self.recorder.settings
-        summary = self._attempt(lambda: self.agents.summary(self.captions, recorder.question, settings))
+        summary = self._attempt(lambda: self.agents.summary(self.timeline, recorder.question, settings))
         recorder.summary = summary or ()
         recorder.emit(EventKind.SUMMARY, recorder.summary)
         self._rounds()
@@ -108,20 +107,26 @@ class Loop:
         """The inner loop: look where the clue could be seen, check, and look again while something named is missing."""
         recorder, settings, verifier = self.recorder, self.recorder.settings, self.agents.verifier
         clue = draft.clue or Clue(observation=recorder.question.text)
-        windows = self._attempt(lambda: verifier.windows(clue, self.captions, self.duration, settings))
+        tested = _tested(draft.hypotheses)
+        windows = self._attempt(lambda: verifier.windows(clue, self.timeline, settings))
         if not windows:
             if windows is not None:
                 recorder.degrade("verifier.locate", "no window was named; the whole video was looked at")
-            windows = (Window(start=0.0, end=self.duration),)
+            windows = (Window(start=0.0, end=self.timeline.duration),)
         for _ in range(settings.looks):
             recorder.begin_look(windows)
-            recorder.add_evidence(verifier.collect(windows, clue, self.captions, self.video, settings))
+            recorder.add_evidence(verifier.collect(windows, clue, self.timeline, self.video, settings))
             if not recorder.evidence:
                 recorder.degrade("verifier.look", "nothing was seen in any window")
                 return
             check = self._attempt(
                 lambda: verifier.verify(
-                    recorder.question, clue, _tested(draft.hypotheses), recorder.evidence, self.duration, settings
+                    recorder.question,
+                    clue,
+                    _tested(draft.hypotheses),
+                    recorder.evidence,
+                    self.timeline.duration,
+                    settings,
                 )
             )
             if check is None:

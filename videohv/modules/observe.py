@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import bisect
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -12,7 +11,8 @@ from videohv.captioners.tags import TagCaptioner
 from videohv.modules.ask import Unusable, ask
 from videohv.modules.render import thinned
 from videohv.modules.settings import MAX_FRAMES_A_LOOK
-from videohv.types import Caption, Clue, Observation, Source, Window
+from videohv.modules.timeline import Timeline, nearest
+from videohv.types import Clue, Observation, Source, Window
 from videohv.video import Frame
 
 CAPTIONS_A_WINDOW = 20
@@ -35,12 +35,6 @@ def frame_inputs(frames: Sequence[Frame]) -> dict[str, object]:
         "times": ", ".join(f"{frame.time:.2f}s" for frame in frames),
         "frames": [dspy.Image(frame.data_uri) for frame in frames],
     }
-
-
-def nearest(time: float, times: Sequence[float]) -> float:
-    """The one of the ascending `times` that is closest."""
-    i = bisect.bisect_left(times, time)
-    return min(times[max(0, i - 1) : i + 1], key=lambda t: abs(t - time))
 
 
 def seen_in_frames(predictor: dspy.Predict, lm: dspy.BaseLM, clue: Clue, frames: Sequence[Frame]) -> Sighting:
@@ -77,12 +71,9 @@ def tags_in(frames: Sequence[Frame]) -> Sighting:
     return Sighting(Source.TAGS, tuple(frame.time for frame in frames), TagCaptioner().observe(frames))
 
 
-def captions_in(window: Window, captions: Sequence[Caption]) -> Sighting:
+def captions_in(window: Window, timeline: Timeline) -> Sighting:
     """The captions of the window; the nearest one if the window lies between two."""
-    inside = [c for c in captions if window.start <= c.time <= window.end]
-    if not inside and captions:
-        times = [c.time for c in captions]
-        inside = [captions[times.index(nearest((window.start + window.end) / 2, times))]]
+    inside = timeline.inside(window) or (timeline.nearest((window.start + window.end) / 2),)
     kept = thinned(inside, CAPTIONS_A_WINDOW)
     observations = tuple(Observation(time=c.time, text=c.text) for c in kept)
     return Sighting(Source.CAPTIONS, tuple(c.time for c in kept), observations)

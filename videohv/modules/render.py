@@ -92,20 +92,27 @@ def read_letter(text: str, question: Question) -> int:
     Raises:
         Unusable: It names none of the options, or letter and text disagree.
     """
+    if len(letter_alone := text.strip().upper()) == 1 and "A" <= letter_alone <= "Z":
+        return _existing(letter_alone, text, question)
     wanted = _folded(text)
     exact = [i for i, option in enumerate(question.options) if _folded(option) == wanted]
-    if exact and not (len(wanted) == 1 and wanted.isalpha()):
+    if exact:
         return exact[0]
     match = _LETTER.match(text)
     if not match:
         raise Unusable(f"{text[:60]!r} names no option")
-    index = ord(match.group(1).upper()) - ord("A")
-    if index >= len(question.options):
-        raise Unusable(f"{text[:60]!r} names an option that does not exist; there are {len(question.options)}")
+    index = _existing(match.group(1).upper(), text, question)
     rest = _folded(text[match.end() :])
     others = [i for i, option in enumerate(question.options) if rest and _folded(option) == rest]
     if others and index not in others:
         raise Unusable(f"{text[:60]!r} gives the letter of one option and the text of another")
+    return index
+
+
+def _existing(option_letter: str, text: str, question: Question) -> int:
+    index = ord(option_letter) - ord("A")
+    if index >= len(question.options):
+        raise Unusable(f"{text[:60]!r} names an option that does not exist; there are {len(question.options)}")
     return index
 
 
@@ -144,7 +151,7 @@ def thinned(items: Sequence[Caption], limit: int) -> tuple[Caption, ...]:
 
 
 def _seconds(time: float) -> str:
-    return f"{time:.2f}".rstrip("0").rstrip(".")
+    return str(int(time)) if time == int(time) else f"{time:.2f}".rstrip("0").rstrip(".")
 
 
 def _folded(text: str) -> str:

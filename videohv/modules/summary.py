@@ -10,10 +10,10 @@ import dspy
 from videohv import signatures
 from videohv.modules.ask import Unusable, ask
 from videohv.modules.pieces import caption_tokens, each_piece, in_pieces
-from videohv.modules.render import captions_lines
 from videohv.modules.settings import LoopSettings
+from videohv.modules.timeline import Timeline
 from videohv.signatures.summary import Passage
-from videohv.types import Caption, Question, Segment, Window
+from videohv.types import Question, Segment, Window
 
 STEP = "summary"
 
@@ -29,11 +29,11 @@ class Summary(dspy.Module):
         super().__init__()
         self.predict = dspy.Predict(signatures.Summarize)
 
-    def forward(self, captions: Sequence[Caption], question: Question, settings: LoopSettings) -> tuple[Segment, ...]:
+    def forward(self, timeline: Timeline, question: Question, settings: LoopSettings) -> tuple[Segment, ...]:
         """Summarise.
 
         Args:
-            captions: In the order of time, at least one.
+            timeline: The captions.
             question: What the summary is for; its options are not shown.
             settings: For the budget, the workers and the seed.
 
@@ -43,12 +43,12 @@ class Summary(dspy.Module):
         Raises:
             StepFailed: If no piece could be summarised. Single failed pieces are recorded as degraded.
         """
-        end = captions[-1].time + 1.0
+        end = timeline.duration
 
         def condense(piece: str) -> tuple[Segment, ...]:
             return ask(STEP, self.predict, lambda p: _read(p.passages, end), captions=piece, question=question.text)
 
-        lines = captions_lines(captions)
+        lines: Sequence[str] = timeline.lines
         budget = caption_tokens(self.predict, settings)
         while True:
             pieces = in_pieces(lines, budget)

@@ -17,9 +17,10 @@ from videohv.modules.pieces import caption_tokens, each_piece, in_pieces
 from videohv.modules.recorder import current
 from videohv.modules.render import captions_lines, clue_text, evidence_text, hypotheses_text, read_windows, seen
 from videohv.modules.settings import LoopSettings
+from videohv.modules.timeline import Timeline
 from videohv.signatures.fields import Span
-from videohv.types import Caption, Clue, Evidence, Hypothesis, Question, Status, Window
 from videohv.types import Check as Checked
+from videohv.types import Clue, Evidence, Hypothesis, Question, Status, Window
 from videohv.video import Video
 
 
@@ -32,9 +33,7 @@ class Verifier(dspy.Module):
         self.look = dspy.Predict(signatures.Look)
         self.check = dspy.Predict(signatures.Check)
 
-    def windows(
-        self, clue: Clue, captions: Sequence[Caption], duration: float, settings: LoopSettings
-    ) -> tuple[Window, ...]:
+    def windows(self, clue: Clue, timeline: Timeline, settings: LoopSettings) -> tuple[Window, ...]:
         """Where in the video the clue could be seen, best first, judged from the captions.
 
         Captions that do not fit one prompt are searched piece by piece, side by side; then the captions of the
@@ -42,8 +41,7 @@ class Verifier(dspy.Module):
 
         Args:
             clue: What to look for.
-            captions: All of them, in the order of time.
-            duration: Of the video, in seconds; windows are cut to it.
+            timeline: All captions; windows are cut to its duration.
             settings: For the budget and the number of windows.
 
         Returns:
@@ -54,19 +52,19 @@ class Verifier(dspy.Module):
         """
 
         def read(prediction: dspy.Prediction) -> tuple[Window, ...]:
-            return _windows(prediction.windows, duration, settings.windows, "verifier.locate")
+            return _windows(prediction.windows, timeline.duration, settings.windows, "verifier.locate")
 
         def search(piece: str) -> tuple[Window, ...]:
             return ask("verifier.locate", self.locate, read, captions=piece, clue=clue_text(clue))
 
         budget = caption_tokens(self.locate, settings)
-        pieces = in_pieces(captions_lines(captions), budget)
+        pieces = in_pieces(timeline.lines, budget)
         while True:
             found = each_piece(search, pieces, settings.workers)
             if len(pieces) == 1:
                 return found[0]
             candidates = [window for windows in found for window in windows]
-            inside = [c for c in captions if any(w.start <= c.time <= w.end for w in candidates)]
+            inside = [c for c in timeline.captions if any(w.start <= c.time <= w.end for w in candidates)]
             smaller = in_pieces(captions_lines(inside), budget)
             if not inside or len(smaller) >= len(pieces):
                 # Best of each piece in turn: every part of the video gets its say before any gets a second one.
@@ -78,7 +76,7 @@ class Verifier(dspy.Module):
         self,
         windows: Sequence[Window],
         clue: Clue,
-        captions: Sequence[Caption],
+        timeline: Timeline,
         video: Video | None,
         settings: LoopSettings,
     ) -> tuple[Evidence, ...]:
@@ -93,7 +91,7 @@ class Verifier(dspy.Module):
             clue: What to look for. What the hypotheses predict is kept from the looking model: it shall not find what
                 it was
                 told to expect.
-            captions: All of the video.
+            timeline: The captions of the video.
             video: None when there are only captions.
             settings: For the number of frames and workers.
 
@@ -118,7 +116,7 @@ class Verifier(dspy.Module):
             except (VideoError, MissingExtra) as failure:
                 if recorder:
                     recorder.degrade("verifier.look", f"captions of {window} used instead of frames: {failure}")
-            return captions_in(window, captions)
+            return captions_in(window, timeline)
 
         if video is None and recorder:
             recorder.warn("no frames: the evidence consists of the captions of the windows")

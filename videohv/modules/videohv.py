@@ -10,7 +10,7 @@ from typing import Any
 import dspy
 
 from videohv.errors import InputError, MissingExtra, VideoError
-from videohv.lm.roles import some_lm
+from videohv.lm import default_lm
 from videohv.modules import streaming
 from videohv.modules.answer import Answer
 from videohv.modules.ask import StepFailed
@@ -23,6 +23,7 @@ from videohv.modules.recorder import Event, EventKind, Progress, Recorder, liste
 from videohv.modules.settings import LoopSettings
 from videohv.modules.summary import Summary
 from videohv.modules.thinker import Thinker
+from videohv.modules.timeline import Timeline
 from videohv.modules.verifier import Verifier
 from videohv.types import Caption, CaptionInfo, Outcome, Question, Trace
 from videohv.video import Video
@@ -143,9 +144,10 @@ class VideoHV(dspy.Module):
     @contextmanager
     def _ready(self) -> Iterator[None]:
         """A model to ask, an adapter that sends each signature's schema, and no warning that prints whole frames."""
-        default = some_lm(wanted=any(predictor.lm is None for predictor in self.predictors()))
+        homeless = dspy.settings.lm is None and any(predictor.lm is None for predictor in self.predictors())
         adapter = dspy.settings.adapter or dspy.JSONAdapter()
-        with default, dspy.context(adapter=adapter, warn_on_type_mismatch=False):
+        default = default_lm() if homeless else dspy.settings.lm
+        with dspy.context(lm=default, adapter=adapter, warn_on_type_mismatch=False):
             yield
 
     def _captions(
@@ -170,7 +172,7 @@ class VideoHV(dspy.Module):
             return recorder.trace(Outcome.MISSING_INPUT, error="there is no caption to reason from")
         recorder.emit(EventKind.CAPTIONS, recorder.captions)
         duration = video.info.duration if video is not None else captions[-1].time + 1.0
-        answer = Loop(self, recorder, captions, video, duration).run()
+        answer = Loop(self, recorder, Timeline(captions, duration), video).run()
         outcome = Outcome.ABSTAINED if answer.option_index is None else Outcome.ANSWERED
         return recorder.trace(outcome, answer)
 
