@@ -41,8 +41,7 @@ def main() -> None:
                 predictor(**inputs)
 
         whole, alone = [cpu(lambda: ask(program))], [cpu(bare)]
-        # A collection walks all that was imported, hundreds of thousands of objects, and falls to whichever side is at work:
-        # what was there before is left out of it, on both sides.
+        # A collection walks all that was imported and falls to whichever side is at work: leave that out of both.
         gc.collect()
         gc.freeze()
         for _ in range(blocks):

@@ -107,12 +107,12 @@ class Loop:
         """The inner loop: look where the clue could be seen, check, and look again while something named is missing."""
         recorder, settings, verifier = self.recorder, self.recorder.settings, self.agents.verifier
         clue = draft.clue or Clue(observation=recorder.question.text)
-        tested = _tested(draft.hypotheses)
+        tested, end = _tested(draft.hypotheses), self.timeline.duration
         windows = self._attempt(lambda: verifier.windows(clue, self.timeline, settings))
         if not windows:
             if windows is not None:
                 recorder.degrade("verifier.locate", "no window was named; the whole video was looked at")
-            windows = (Window(start=0.0, end=self.timeline.duration),)
+            windows = (Window(start=0.0, end=end),)
         for _ in range(settings.looks):
             recorder.begin_look(windows)
             recorder.add_evidence(verifier.collect(windows, clue, self.timeline, self.video, settings))
@@ -120,14 +120,7 @@ class Loop:
                 recorder.degrade("verifier.look", "nothing was seen in any window")
                 return
             check = self._attempt(
-                lambda: verifier.verify(
-                    recorder.question,
-                    clue,
-                    _tested(draft.hypotheses),
-                    recorder.evidence,
-                    self.timeline.duration,
-                    settings,
-                )
+                lambda: verifier.verify(recorder.question, clue, tested, recorder.evidence, end, settings)
             )
             if check is None:
                 return
