@@ -2,25 +2,23 @@
 PYTHON ?= python3
 VENV   ?= .venv
 BIN     = $(VENV)/bin
+ARGS   ?=
 
-.PHONY: demo test lint check clean
+.PHONY: demo test lint clean
 
 demo: $(VENV)/.local
 	$(BIN)/videohv demo
 
 test: $(VENV)/.dev
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest $(ARGS)
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-check: lint test
-
 $(VENV)/bin/pip:
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --upgrade pip
 
 $(VENV)/.local: $(VENV)/bin/pip pyproject.toml
 	$(BIN)/python -m pip install --quiet -e '.[local]'

@@ -12,6 +12,11 @@ _MODELS = os.environ.get("VIDEOHV_CACHE")
 os.environ["VIDEOHV_CACHE"] = str(Path(_HOME) / "videohv")
 
 import pytest  # noqa: E402
+from hypothesis import settings  # noqa: E402
+
+# How long an example takes says something about the machine, not about the code.
+settings.register_profile("videohv", deadline=None)
+settings.load_profile("videohv")
 
 
 @pytest.fixture(autouse=True)

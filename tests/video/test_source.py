@@ -106,7 +106,7 @@ def test_the_same_stream_is_read_as_players_choose(tmp_path: Path) -> None:
     assert Video(path).info.codec == "h264"
 
 
-@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture], derandomize=True)
+@settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture], derandomize=True)
 @given(
     st.lists(st.tuples(st.floats(0, 1, exclude_max=True), st.binary(min_size=1, max_size=40)), max_size=6), st.data()
 )

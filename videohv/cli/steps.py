@@ -20,6 +20,7 @@ from videohv.types import (
     Degradation,
     Draft,
     Evidence,
+    Mode,
     Segment,
     Status,
     Trace,
@@ -29,6 +30,10 @@ from videohv.types import (
 )
 
 _INDENT = 12
+_REFINED = {
+    Mode.SPECIFICITY: "the evidence did not decide: narrower hypotheses and a new clue",
+    Mode.DISCRIMINABILITY: "the hypotheses overlap: ones that differ more, and a new clue",
+}
 _STYLE = {Status.VERIFIED: "bold green", Status.PARTIAL: "bold yellow", Status.NOT_VERIFIED: "bold red"}
 
 
@@ -79,6 +84,8 @@ class Steps:
             self._line("looking at", ", ".join(str(w) for w in spans if isinstance(w, Window)))
 
     def _draft(self, draft: Draft) -> None:
+        if draft.mode in _REFINED:
+            self._line("refined", _REFINED[draft.mode], "magenta")
         lines = [
             f"{letter(h.option_index)}. {h.statement}{'  (set aside)' if h.pruned else ''}" for h in draft.hypotheses
         ]

@@ -138,7 +138,7 @@ def _sum(a: RoleUsage, b: RoleUsage) -> RoleUsage:
 _COUNTED = tuple(name for name in RoleUsage.model_fields if name not in ("role", "model", "cost"))
 
 
-class _Tracker(UsageTracker):  # type: ignore[misc]  # DSPy has no types.
+class _Tracker(UsageTracker):
     """What the trackers of a ledger have in common: they hand everything on to the tracker that was there before."""
 
     ledger: Ledger
