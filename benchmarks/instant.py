@@ -13,9 +13,7 @@ _VERDICTS = [{"option": o, "why": "as seen at 12 s", "support": "unclear"} for o
 _SPAN = {"start": 10, "end": 20}
 _SIGHTS = [{"time": float(t), "seen": "a person at a table holds a tool"} for t in range(5)]
 _REPLIES: dict[str, dict[str, Any]] = {
-    "passages": {
-        "passages": [{"start": 20 * i, "end": 20 * i + 20, "text": "someone works at a table"} for i in range(8)]
-    },
+    "summary": {"summary": "someone works at a table, first with a saw, then with a brush"},
     "hypotheses": {
         "hypotheses": [
             {"option": o, "statement": "the person picks the tool up and uses it", "plausibility": 0.5} for o in "ABCDE"

@@ -48,7 +48,7 @@ def test_lists_whose_length_the_prompts_limit_are_held_to_it() -> None:
     assert {name: fields[name]["maxItems"] for name in REPLY_ITEMS} == REPLY_ITEMS
     assert fields["verdicts"]["maxItems"] == FIELD.items
     nested = bounded({"$defs": {"Shape": {"type": "object", "properties": lists}}})["$defs"]["Shape"]["properties"]
-    assert nested["passages"]["maxItems"] == WITHIN.items, "inside a shape the names mean something else"
+    assert nested["sights"]["maxItems"] == WITHIN.items, "inside a shape the names mean something else"
 
 
 def test_a_bound_that_is_there_is_left() -> None:

@@ -1,25 +1,39 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 from typing import Any
 
 import dspy
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.engine import Seen, fake_lm
 from videohv import VideoHV
-from videohv.modules.pieces import CHARS_A_TOKEN, caption_tokens, in_pieces
+from videohv.modules.pieces import CHARS_A_TOKEN, caption_tokens, in_pieces, text_of
+from videohv.modules.render import Line
 from videohv.modules.settings import LoopSettings
 from videohv.types import Outcome
 
 
-@given(st.lists(st.text("ab ", min_size=1, max_size=40), max_size=60), st.integers(5, 200))
-def test_pieces_hold_every_line_once_and_fit(lines: list[str], tokens: int) -> None:
-    pieces = in_pieces(lines, tokens)
-    assert "\n".join(pieces) == "\n".join(lines)
+@given(
+    st.lists(st.text("ab ", min_size=1, max_size=40), min_size=1, max_size=60), st.integers(5, 200), st.integers(1, 9)
+)
+def test_pieces_hold_every_line_once_and_fit(texts: list[str], tokens: int, at_least: int) -> None:
+    lines = [Line(i, i, text) for i, text in enumerate(texts)]
+    pieces = in_pieces(lines, tokens, at_least)
+    assert [line for piece in pieces for line in piece] == lines
+    assert all(pieces)
     for piece in pieces:
-        assert len(piece) <= tokens * CHARS_A_TOKEN or "\n" not in piece
+        assert len(text_of(piece)) <= tokens * CHARS_A_TOKEN or len(piece) == 1
+
+
+@pytest.mark.parametrize(("count", "wanted"), [(180, 4), (40, 4), (3, 3), (1, 1)])
+def test_lines_of_one_length_make_as_many_pieces_as_are_wanted(count: int, wanted: int) -> None:
+    pieces = in_pieces([Line(i, i, "a caption") for i in range(count)], 10_000, wanted)
+    assert len(pieces) == wanted
+    assert max(map(len, pieces)) - min(map(len, pieces)) <= 1
 
 
 def test_the_budget_follows_the_models_context() -> None:
@@ -37,13 +51,26 @@ CAPTIONS = [f"moment {i} of a long day in the workshop" for i in range(600)]
 
 
 def summarize(seen: Seen) -> dict[str, Any]:
-    first = re.search(r"\[(\d+)", seen.inputs["captions"])
-    assert first
-    return {"passages": [{"start": int(first.group(1)), "end": int(first.group(1)) + 50, "text": "work goes on"}]}
+    return {"summary": "work goes on"}
+
+
+def test_a_summary_covers_the_whole_video_in_stretches_whose_times_no_model_made_up() -> None:
+    lm, engine = fake_lm()
+    with dspy.context(lm=lm):
+        trace = VideoHV()(question="q", options=["a", "b"], captions=CAPTIONS[:180]).trace
+    assert len(engine.of("summary")) == 4
+    edges = [(s.window.start, s.window.end) for s in trace.summary]
+    assert (edges[0][0], edges[-1][1]) == (0, 179)
+    assert all(start == end + 1 for (_, end), (start, _) in pairwise(edges))
+    assert all(30 <= s.window.duration <= 60 for s in trace.summary)
+    with dspy.context(lm=lm):
+        short = VideoHV()(question="q", options=["a", "b"], captions=CAPTIONS[:15]).trace
+        whole = VideoHV(stretches=1)(question="q", options=["a", "b"], captions=CAPTIONS[:180]).trace
+    assert len(short.summary) == len(whole.summary) == 1
 
 
 def test_captions_over_the_budget_are_mapped_side_by_side_and_reduced() -> None:
-    lm, engine = fake_lm({"summary": summarize})
+    lm, engine = fake_lm({"summary": {"summary": "work goes on " * 200}})
     with dspy.context(lm=lm):
         prediction = VideoHV(caption_tokens=2000)(question="q", options=["a", "b"], captions=CAPTIONS)
     asked = engine.of("summary")
@@ -51,16 +78,13 @@ def test_captions_over_the_budget_are_mapped_side_by_side_and_reduced() -> None:
     assert all(len(seen.inputs["captions"]) <= 2000 * CHARS_A_TOKEN for seen in asked)
     mapped = "\n".join(seen.inputs["captions"] for seen in asked)
     assert all(text in mapped for text in CAPTIONS), "no caption is lost"
-    assert "work goes on" in asked[-1].inputs["captions"], "the last call condenses the passages of the pieces"
+    assert "work goes on" in asked[-1].inputs["captions"], "the last call condenses summaries"
     assert prediction.outcome is Outcome.ANSWERED
 
 
 def test_a_model_that_does_not_condense_ends_all_the_same() -> None:
     def echo(seen: Seen) -> dict[str, Any]:
-        lines = seen.inputs["captions"].splitlines()
-        return {
-            "passages": [{"start": i, "end": i, "text": line + " " + "and more" * 5} for i, line in enumerate(lines)]
-        }
+        return {"summary": seen.inputs["captions"] + " and more"}
 
     lm, engine = fake_lm({"summary": echo})
     with dspy.context(lm=lm):

@@ -78,7 +78,7 @@ def test_windows_keep_their_order_and_no_two_are_alike() -> None:
 
 def test_captions_that_repeat_share_a_line() -> None:
     captions = [Caption(time=t, text=x) for t, x in [(0, "a"), (1, "a"), (2.5, "b"), (3, "a")]]
-    assert captions_lines(captions) == ["[0-1s] a", "[2.5s] b", "[3s] a"]
+    assert captions_lines(captions) == [(0, 1, "[0-1s] a"), (2.5, 2.5, "[2.5s] b"), (3, 3, "[3s] a")]
 
 
 @given(st.integers(0, 200), st.integers(1, 30))

@@ -42,7 +42,7 @@ def test_closing_a_stream_stops_the_question() -> None:
 
     def slow(seen: object) -> dict[str, Any]:
         go_on.wait(5)
-        return {"passages": [{"start": 0, "end": 1, "text": "x"}]}
+        return {"summary": "x"}
 
     lm, engine = fake_lm({"summary": slow})
     with dspy.context(lm=lm):
@@ -90,7 +90,7 @@ def test_cancelling_an_awaited_question_stops_it() -> None:
     def slow(seen: object) -> dict[str, Any]:
         began.set()
         go_on.wait(5)
-        return {"passages": [{"start": 0, "end": 1, "text": "x"}]}
+        return {"summary": "x"}
 
     lm, engine = fake_lm({"summary": slow})
 

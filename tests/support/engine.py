@@ -13,7 +13,7 @@ import dspy
 from dspy import lm15
 
 ROLES: Mapping[str, frozenset[str]] = {
-    "summary": frozenset({"passages"}),
+    "summary": frozenset({"summary"}),
     "thinker": frozenset({"hypotheses"}),
     "judge": frozenset({"comparison", "quality", "clue", "predictions"}),
     "locate": frozenset({"windows"}),
@@ -118,7 +118,7 @@ def letters(seen: Seen, name: str = "options") -> list[str]:
 def default_reply(seen: Seen) -> dict[str, Any]:
     """A well-formed reply for a role: the first option is supported, by what the first window shows."""
     if seen.role == "summary":
-        return {"passages": [{"start": 0, "end": 10, "text": "someone does something"}]}
+        return {"summary": "someone does something"}
     if seen.role == "thinker":
         return {
             "hypotheses": [{"option": o, "statement": f"{o} is visible", "plausibility": 0.5} for o in letters(seen)]

@@ -11,6 +11,7 @@ from videohv.lm import context_tokens
 from videohv.modules.ask import StepFailed
 from videohv.modules.parallel import side_by_side
 from videohv.modules.recorder import current
+from videohv.modules.render import Line
 from videohv.modules.settings import LoopSettings
 
 T = TypeVar("T")
@@ -35,30 +36,41 @@ def caption_tokens(predictor: dspy.Predict, settings: LoopSettings) -> int:
     return max(500, int(context - RESERVED - demos))
 
 
-def in_pieces(lines: Sequence[str], tokens: int) -> list[str]:
-    """The lines joined into few texts of about equal length, each within the tokens; a line is never cut in two."""
+def in_pieces(lines: Sequence[Line], tokens: int, at_least: int = 1) -> list[list[Line]]:
+    """The lines in pieces of about equal length, each within the tokens; a line is never cut in two.
+
+    Args:
+        lines: At least one.
+        tokens: That one piece may hold.
+        at_least: Pieces that are wanted even if fewer would do. There are never more than lines.
+    """
     limit = tokens * CHARS_A_TOKEN
-    total = sum(len(line) + 1 for line in lines)
-    goal = total / max(1, -(-total // int(limit)))
-    pieces: list[list[str]] = [[]]
+    total = sum(len(line.text) + 1 for line in lines)
+    goal = total / max(1, at_least, -(-total // int(limit)))
+    pieces: list[list[Line]] = [[]]
     size = 0.0
     for line in lines:
-        if pieces[-1] and (size + len(line) + 1 > limit or size >= goal):
+        if pieces[-1] and (size + len(line.text) + 1 > limit or size >= goal):
             pieces.append([])
             size = 0.0
         pieces[-1].append(line)
-        size += len(line) + 1
-    return ["\n".join(piece) for piece in pieces]
+        size += len(line.text) + 1
+    return pieces
 
 
-def each_piece(call: Callable[[str], T], pieces: Sequence[str], workers: int) -> list[T]:
+def text_of(piece: Sequence[Line]) -> str:
+    """A piece as a prompt shows it."""
+    return "\n".join(line.text for line in piece)
+
+
+def each_piece(call: Callable[[Sequence[Line]], T], pieces: Sequence[Sequence[Line]], workers: int) -> list[T]:
     """Call for every piece side by side and return what came, in order; a failed piece is recorded as degraded.
 
     Raises:
         StepFailed: If every piece failed, or no later call could succeed either.
     """
 
-    def attempt(piece: str) -> T | StepFailed:
+    def attempt(piece: Sequence[Line]) -> T | StepFailed:
         try:
             return call(piece)
         except StepFailed as failure:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Sequence
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from videohv.modules.ask import Unusable
 from videohv.types import Caption, Clue, Evidence, Hypothesis, Question, Round, Segment, Source, Window, letter
@@ -25,23 +25,36 @@ def options_text(question: Question) -> str:
     return "\n".join(f"{letter(i)}. {option}" for i, option in enumerate(question.options))
 
 
-def captions_lines(captions: Sequence[Caption]) -> list[str]:
-    """One line a moment, `[12s] text`; moments that follow each other with the same text share one, `[12-15s] text`."""
-    lines: list[str] = []
+class Line(NamedTuple):
+    """A line of a prompt about a span of time, in seconds."""
+
+    start: float
+    end: float
+    text: str
+
+    @classmethod
+    def of(cls, start: float, end: float, text: str) -> Line:
+        """`[12s] text`, or `[12-15s] text` for more than a moment."""
+        span = _seconds(start) if start == end else f"{_seconds(start)}-{_seconds(end)}"
+        return cls(start, end, f"[{span}s] {text}")
+
+
+def captions_lines(captions: Sequence[Caption]) -> list[Line]:
+    """One line a moment; moments that follow each other with the same text share one."""
+    lines: list[Line] = []
     i = 0
     while i < len(captions):
         j = i
         while j + 1 < len(captions) and captions[j + 1].text == captions[i].text:
             j += 1
-        span = _seconds(captions[i].time) if i == j else f"{_seconds(captions[i].time)}-{_seconds(captions[j].time)}"
-        lines.append(f"[{span}s] {captions[i].text}")
+        lines.append(Line.of(captions[i].time, captions[j].time, captions[i].text))
         i = j + 1
     return lines
 
 
 def summary_text(summary: Iterable[Segment]) -> str:
     """One passage a line with its span in seconds."""
-    lines = [f"[{_seconds(s.window.start)}-{_seconds(s.window.end)}s] {s.text}" for s in summary]
+    lines = [Line.of(s.window.start, s.window.end, s.text).text for s in summary]
     return "\n".join(lines) or "(no summary could be made)"
 
 

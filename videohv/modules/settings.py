@@ -19,7 +19,9 @@ class LoopSettings(Value):
         windows: Windows a look at most; they are looked at side by side.
         frames: Frames a window, at most 5.
         fps: Caption sampling, frames a second.
-        prune_below: Hypotheses that the Thinker finds less plausible than this are left out of the check. Advice only:
+        stretches: Into how many stretches a video is cut for its summary; short videos into fewer, long ones into more.
+        stretches: int = Field(default=4, ge=1, le=64)
+    prune_below: Hypotheses that the Thinker finds less plausible than this are left out of the check. Advice only:
             their options stay answerable.
         regenerations: How often overlapping hypotheses are made anew within a round.
         may_abstain: Whether Answer may decline.
@@ -33,6 +35,7 @@ class LoopSettings(Value):
     windows: int = Field(default=3, ge=1, le=20)
     frames: int = Field(default=MAX_FRAMES_A_LOOK, ge=1, le=MAX_FRAMES_A_LOOK)
     fps: float = Field(default=1.0, gt=0.0, le=60.0)
+    stretches: int = Field(default=4, ge=1, le=64)
     prune_below: Share = 0.1
     regenerations: int = Field(default=1, ge=0, le=5)
     may_abstain: bool = False

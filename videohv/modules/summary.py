@@ -1,4 +1,4 @@
-"""Summary: captions condensed to what the question needs, piece by piece when they do not fit one prompt."""
+"""Summary: captions condensed to what the question needs, one stretch of the video at a time."""
 
 from __future__ import annotations
 
@@ -9,20 +9,27 @@ import dspy
 
 from videohv import signatures
 from videohv.modules.ask import Unusable, ask
-from videohv.modules.pieces import caption_tokens, each_piece, in_pieces
+from videohv.modules.pieces import caption_tokens, each_piece, in_pieces, text_of
+from videohv.modules.render import Line
 from videohv.modules.settings import LoopSettings
 from videohv.modules.timeline import Timeline
-from videohv.signatures.summary import Passage
 from videohv.types import Question, Segment, Window
 
 STEP = "summary"
 
+LINES_A_STRETCH = 10
+"""Captions that are worth a stretch of their own."""
+
+SECONDS_A_STRETCH = 300.0
+"""The longest stretch that three sentences can stand for."""
+
 
 class Summary(dspy.Module):
-    """Makes the question-conditioned summary P_s from the frame captions P_f, by map and reduce.
+    """Makes the question-conditioned summary P_s from the frame captions P_f.
 
-    Captions that fit the context go into one call. Otherwise they are cut into pieces that are summarised side by
-    side, and the passages are summarised again until they fit.
+    The captions are cut into stretches that are summarised side by side, each by a call of its own: a model that is
+    given a long list tends to tell its beginning, and a stretch has a known window, which a model need not invent.
+    Only when the summaries do not fit one prompt are they summarised again.
     """
 
     def __init__(self) -> None:
@@ -35,39 +42,37 @@ class Summary(dspy.Module):
         Args:
             timeline: The captions.
             question: What the summary is for; its options are not shown.
-            settings: For the budget, the workers and the seed.
+            settings: For the number of stretches, the budget and the workers.
 
         Returns:
-            Passages in the order of time, inside the span of the captions.
+            A passage for each stretch, in the order of time.
 
         Raises:
-            StepFailed: If no piece could be summarised. Single failed pieces are recorded as degraded.
+            StepFailed: If no stretch could be summarised. Single failed ones are recorded as degraded.
         """
-        end = timeline.duration
-
-        def condense(piece: str) -> tuple[Segment, ...]:
-            return ask(STEP, self.predict, lambda p: _read(p.passages, end), captions=piece, question=question.text)
-
-        lines: Sequence[str] = timeline.lines
+        lines: Sequence[Line] = timeline.lines
         budget = caption_tokens(self.predict, settings)
+        wanted = min(settings.stretches, len(lines) // LINES_A_STRETCH)
+        stretches = in_pieces(lines, budget, max(wanted, math.ceil(timeline.duration / SECONDS_A_STRETCH)))
+
+        def condense(stretch: Sequence[Line]) -> Segment:
+            window = Window(start=stretch[0].start, end=stretch[-1].end)
+            return ask(
+                STEP, self.predict, lambda p: _read(p, window), captions=text_of(stretch), question=question.text
+            )
+
         while True:
-            pieces = in_pieces(lines, budget)
-            segments = tuple(s for found in each_piece(condense, pieces, settings.workers) for s in found)
-            if len(pieces) == 1:
+            segments = tuple(each_piece(condense, stretches, settings.workers))
+            lines = [Line.of(s.window.start, s.window.end, s.text) for s in segments]
+            fewer = in_pieces(lines, budget)
+            # A model that does not condense would keep this going for ever.
+            if len(fewer) == 1 or len(fewer) >= len(stretches):
                 return segments
-            lines = [f"[{s.window.start:g}-{s.window.end:g}s] {s.text}" for s in segments]
-            if len(in_pieces(lines, budget)) >= len(pieces):
-                # A model that does not condense would keep this going for ever.
-                return segments
+            stretches = fewer
 
 
-def _read(passages: Sequence[Passage], end: float) -> tuple[Segment, ...]:
-    segments = []
-    for passage in passages:
-        if not passage.text.strip() or not (math.isfinite(passage.start) and math.isfinite(passage.end)):
-            continue
-        low, high = sorted((min(max(passage.start, 0.0), end), min(max(passage.end, 0.0), end)))
-        segments.append(Segment(window=Window(start=low, end=high), text=" ".join(passage.text.split())))
-    if not segments:
-        raise Unusable("no passage with times and text")
-    return tuple(sorted(segments, key=lambda s: (s.window.start, s.window.end)))
+def _read(prediction: dspy.Prediction, window: Window) -> Segment:
+    text = " ".join(prediction.summary.split())
+    if not text:
+        raise Unusable("the summary is empty")
+    return Segment(window=window, text=text)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from videohv.modules.render import captions_lines
+from videohv.modules.render import Line, captions_lines
 from videohv.types import Caption, Window
 
 
@@ -24,7 +24,7 @@ class Timeline:
     duration: float
 
     @cached_property
-    def lines(self) -> tuple[str, ...]:
+    def lines(self) -> tuple[Line, ...]:
         """The captions as a prompt shows them."""
         return tuple(captions_lines(self.captions))
 

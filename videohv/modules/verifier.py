@@ -13,9 +13,9 @@ from videohv.modules.answer import read_verdicts
 from videohv.modules.ask import StepFailed, Unusable, ask
 from videohv.modules.observe import Sighting, captions_in, seen_in_frames, tags_in
 from videohv.modules.parallel import side_by_side
-from videohv.modules.pieces import caption_tokens, each_piece, in_pieces
+from videohv.modules.pieces import caption_tokens, each_piece, in_pieces, text_of
 from videohv.modules.recorder import current
-from videohv.modules.render import captions_lines, clue_text, evidence_text, hypotheses_text, read_windows, seen
+from videohv.modules.render import Line, captions_lines, clue_text, evidence_text, hypotheses_text, read_windows, seen
 from videohv.modules.settings import LoopSettings
 from videohv.modules.timeline import Timeline
 from videohv.signatures.fields import Span
@@ -54,8 +54,8 @@ class Verifier(dspy.Module):
         def read(prediction: dspy.Prediction) -> tuple[Window, ...]:
             return _windows(prediction.windows, timeline.duration, settings.windows, "verifier.locate")
 
-        def search(piece: str) -> tuple[Window, ...]:
-            return ask("verifier.locate", self.locate, read, captions=piece, clue=clue_text(clue))
+        def search(piece: Sequence[Line]) -> tuple[Window, ...]:
+            return ask("verifier.locate", self.locate, read, captions=text_of(piece), clue=clue_text(clue))
 
         budget = caption_tokens(self.locate, settings)
         pieces = in_pieces(timeline.lines, budget)

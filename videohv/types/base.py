@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 MIN_OPTIONS, MAX_OPTIONS = 2, 26
 
-REPLY_ITEMS = {"passages": 8, "windows": 3, "wanted": 2, "sights": 5, "captions": 5, "conflicts": 3}
+REPLY_ITEMS = {"windows": 3, "wanted": 2, "sights": 5, "captions": 5, "conflicts": 3}
 """Items that a list in a reply should have at most, by the name of its field; the others have one item an option.
 
 The prompts ask for no more, and an engine that writes by a grammar holds its model to it.
