@@ -24,6 +24,7 @@ from dspy.utils.exceptions import (
 )
 
 from videohv.errors import InputError, VideoHVError
+from videohv.lm.redact import without_keys
 from videohv.modules.recorder import current
 from videohv.types import Outcome
 
@@ -100,16 +101,16 @@ def ask(
                     with recorder.ledger.role(step, used, images=images):
                         prediction = predictor(lm=used, config=fresh, **inputs)
             value = read(prediction)
-        except AdapterParseError as error:
-            why = f"the reply could not be read ({_first_line(error)})"
         except Unusable as error:
             why = f"the reply could not be used ({error})"
+        except (AdapterParseError, RecursionError, ValueError) as error:
+            # The last two come out of DSPy's JSON repair when a reply is nested without end.
+            why = f"the reply could not be read ({_first_line(error, used)})"
         except ContextWindowExceededError as error:
-            raise StepFailed(
-                step, Outcome.LM_FAILED, f"the prompt is too long for the model: {error.message}"
-            ) from error
+            failure = f"the prompt is too long for the model: {_first_line(error, used)}"
+            raise StepFailed(step, Outcome.LM_FAILED, failure) from error
         except LMError as error:
-            failure = f"{type(error).__name__}: {_first_line(error)}"
+            failure = f"{type(error).__name__}: {_first_line(error, used)}"
             raise StepFailed(step, Outcome.LM_FAILED, failure, isinstance(error, _HOPELESS)) from error
         else:
             if trace and dspy.settings.trace is not None:
@@ -118,6 +119,6 @@ def ask(
     raise StepFailed(step, Outcome.PARSE_FAILED, f"{why}, {ATTEMPTS} times")
 
 
-def _first_line(error: Exception) -> str:
+def _first_line(error: Exception, lm: dspy.BaseLM) -> str:
     lines = [line.strip() for line in str(getattr(error, "message", "") or error).splitlines() if line.strip()]
-    return lines[0][:200] if lines else type(error).__name__
+    return without_keys(lines[0], lm)[:200] if lines else type(error).__name__

@@ -88,9 +88,8 @@ class Verifier(dspy.Module):
 
         Args:
             windows: Where to look.
-            clue: What to look for. What the hypotheses predict is kept from the looking model: it shall not find what
-                it was
-                told to expect.
+            clue: What to look for. What the hypotheses predict is kept from the looking model: it shall not find
+                what it was told to expect.
             timeline: The captions of the video.
             video: None when there are only captions.
             settings: For the number of frames and workers.

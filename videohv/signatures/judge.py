@@ -21,9 +21,9 @@ class Judge(dspy.Signature):
 
     First compare the hypotheses: what would look the same under all of them, and in which visible thing do they differ
     most? Then name the clue: the smallest thing to look for, visible in a few frames, that comes out differently under
-    different hypotheses. Say what to look at, not what to conclude. Then say for each hypothesis what the clue will show
-    if it holds. Last, say whether the clue tells them apart. If an earlier clue is given it did not serve: make a
-    different one.
+    different hypotheses. Say what to look at, not what to conclude. Then say for each hypothesis what the clue will
+    show if it holds. Last, say whether the clue tells them apart. If an earlier clue is given it did not serve: make
+    a different one.
     """
 
     question: str = dspy.InputField()
