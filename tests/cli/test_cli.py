@@ -80,6 +80,8 @@ def test_abstaining_exits_with_3_and_failing_with_1(
         (["ask", "x.mp4", "-q", " ", "-o", "a", "-o", "b"], "the question is empty"),
         (["ask", "x.mp4", *QUESTION, "--rounds", "0"], "rounds"),
         (["ask", "x.mp4", *QUESTION, "--nonsense"], "nonsense"),
+        (["ask", "x.mp4", *QUESTION, "--captioner", "poet"], "no captioner is called 'poet'; known: auto, lm, tags"),
+        (["ask", "x.mp4", *QUESTION, "--trace", "not/there/trace.json"], "its folder is not there"),
         (["fly"], "fly"),
     ],
 )

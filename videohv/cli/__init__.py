@@ -5,6 +5,7 @@ Exit codes: 0 answered (or done), 1 failure, 2 usage, 3 abstained, 130 interrupt
 
 from __future__ import annotations
 
+import os
 import sys
 from typing import Any
 
@@ -49,7 +50,11 @@ def run(arguments: list[str] | None = None) -> int:
         return USAGE
     except InputError as error:
         return _failed(error, USAGE)
-    except VideoHVError as error:
+    except BrokenPipeError:
+        # Whoever read stdout has had enough; Python must not complain about it once more while it shuts down.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return FAILURE
+    except (VideoHVError, OSError) as error:
         return _failed(error, FAILURE)
     except (KeyboardInterrupt, typer.Abort):
         code = INTERRUPTED

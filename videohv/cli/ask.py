@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Annotated
@@ -15,6 +16,7 @@ from videohv.cli.lms import CaptionerOption, DecoderOption, LMOption, SeedOption
 from videohv.cli.steps import Steps, print_result
 from videohv.compiled import load_program
 from videohv.data.captions import read_captions
+from videohv.errors import InputError
 from videohv.modules.inputs import as_question
 from videohv.modules.recorder import listening
 from videohv.modules.videohv import VideoHV
@@ -54,6 +56,8 @@ def ask(
     as_json: JSONOption = False,
 ) -> int:
     """Ask one multiple-choice question about a video."""
+    if trace is not None and not os.access(trace.absolute().parent, os.W_OK):
+        raise InputError(f"--trace {trace}: its folder is not there or cannot be written to")
     asked = as_question(question, option).model_copy(update={"video": Path(video).name})
     given = read_captions(captions, video) if captions is not None else None
     source = Path(video)
@@ -63,12 +67,13 @@ def ask(
     opened = None if given is not None and not source.exists() else Video(source, decoder=decoder)
     with choose_lms(lm, vision_lm, seed, quiet=as_json):
         result = run_question(hv, asked, opened, given, quiet=as_json)
-    if trace is not None:
-        trace.write_text(result.model_dump_json(indent=2), encoding="utf-8")
     if as_json:
         OUT.out(as_result(result))
     else:
         print_result(OUT, result)
+    if trace is not None:
+        # Last, so that a full disk costs the file and not the answer.
+        trace.write_text(result.model_dump_json(indent=2), encoding="utf-8")
     return EXIT.get(result.outcome, FAILED)
 
 

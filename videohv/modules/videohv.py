@@ -9,6 +9,7 @@ from typing import Any
 
 import dspy
 
+from videohv.captioners.registry import captioner_names
 from videohv.errors import InputError, MissingExtra, VideoError
 from videohv.lm import default_lm
 from videohv.modules import streaming
@@ -44,6 +45,7 @@ class VideoHV(dspy.Module):
         store: SQLite file in which captions are kept; None is the one in the user's cache.
 
     Raises:
+        InputError: If there is no such captioner.
         pydantic.ValidationError: If a setting is unknown or out of its range.
     """
 
@@ -56,6 +58,8 @@ class VideoHV(dspy.Module):
         **changes: Any,
     ) -> None:
         super().__init__()
+        if captioner not in (known := ("auto", "lm", *captioner_names())):
+            raise InputError(f"no captioner is called {captioner!r}; known: {', '.join(known)}")
         self.settings = LoopSettings.model_validate({**(settings or LoopSettings()).model_dump(), **changes})
         self.captioner_name = captioner
         self.store = store
