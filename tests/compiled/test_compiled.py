@@ -4,8 +4,10 @@ import json
 from pathlib import Path
 from typing import Any
 
+import dspy
 import pytest
 
+from tests.support.engine import fake_lm
 from videohv import VideoHV, load_program
 from videohv.errors import ProgramError
 
@@ -66,3 +68,45 @@ def test_a_failed_load_leaves_the_target_as_it_was(saved: Path) -> None:
     with pytest.raises(ProgramError):
         load_program(saved, into=program)
     assert program.judge.predict.signature.instructions != "Judge well."
+
+
+def test_a_model_saved_with_a_program_is_not_asked(tmp_path: Path) -> None:
+    program = VideoHV()
+    program.set_lm(dspy.LM("openai/gpt-4o"))
+    program.save(tmp_path / "theirs.json")
+    mine, _ = fake_lm()
+    target = VideoHV()
+    target.judge.predict.lm = mine
+    load_program(tmp_path / "theirs.json", into=target)
+    assert target.judge.predict.lm is mine
+    assert target.answer.predict.lm is None
+
+
+def test_a_prefix_that_an_optimizer_rewrote_is_loaded(saved: Path) -> None:
+    def rewrite(state: Any) -> None:
+        state["judge.predict"]["signature"]["fields"][-1]["prefix"] = "Verdict, after thinking twice:"
+
+    edit(saved, rewrite)
+    load_program(saved)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda agent: agent.update(demos=5),
+        lambda agent: agent.update(demos=[1]),
+        lambda agent: agent["signature"].update(instructions=None),
+        lambda agent: agent["signature"]["fields"][0].pop("prefix"),
+        lambda agent: agent["signature"].update(fields="x"),
+    ],
+)
+def test_a_broken_agent_is_refused_by_name(saved: Path, change: Any) -> None:
+    edit(saved, lambda state: change(state["judge.predict"]))
+    with pytest.raises(ProgramError, match=r"judge\.predict"):
+        load_program(saved)
+
+
+@pytest.mark.parametrize("name", ["x" * 400, "a\0b"])
+def test_a_name_that_no_file_can_have_is_an_unknown_program(name: str) -> None:
+    with pytest.raises(ProgramError):
+        load_program(name)

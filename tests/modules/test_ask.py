@@ -10,6 +10,8 @@ from dspy.lm15 import AuthError, ServerError
 from tests.support.engine import fake_lm
 from videohv import VideoHV
 from videohv.errors import InputError
+from videohv.lm import make_lm
+from videohv.lm.redact import without_keys
 from videohv.modules.ask import StepFailed, Unusable, ask, plain
 from videohv.types import Outcome
 
@@ -75,6 +77,14 @@ def test_a_key_that_a_server_repeats_reaches_neither_trace_nor_error(monkeypatch
     assert "bad key [key], or [key], or [key]" in prediction.error
     for key in ("planted-in-environment", "0123456789abcdef", "given-in-code"):
         assert key not in text
+
+
+def test_keys_are_known_by_their_variable_and_by_their_look(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("lab_key_2", "planted lower")
+    monkeypatch.setenv("LAB_CRED", "short")
+    lm = make_lm("openai-compatible/x?api_base=http://127.0.0.1:9&key_env=LAB_CRED")
+    said = "planted lower, planted%20lower, short, Bearer abc, AIzaSyA0123456789"
+    assert without_keys(said, lm) == "[key], [key], [key], Bearer [key], [key]"
 
 
 @pytest.mark.parametrize(

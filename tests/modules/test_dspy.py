@@ -159,6 +159,12 @@ def test_text_from_a_dataset_stays_text() -> None:
         ({"question": " "}, "the question is empty"),
         ({"captions": None}, "give a video, captions, or both"),
         ({"captions": "some text"}, "captions must be a list"),
+        ({"captions": {"0": "a"}}, "captions must be a list"),
+        ({"captions": 5}, "captions must be a list"),
+        ({"options": {"a": 1, "b": 2}}, "options must be a list"),
+        ({"options": ["a", 2]}, "options must be a list"),
+        ({"question": 5}, "the question is a int"),
+        ({"video": 5, "captions": None}, "the video is a int"),
         ({"captions": ["x", 3]}, r"captions\[1\] is a int"),
     ],
 )

@@ -175,3 +175,25 @@ def test_who_looks() -> None:
 def test_an_open_video_can_be_asked_about_twice(clip: Path) -> None:
     video = Video(clip)
     assert run(video)[0].rounds == run(video)[0].rounds
+
+
+def test_captions_that_a_model_could_not_make_are_missing_openly_and_asked_for_again(clip: Path) -> None:
+    def garbled(seen: Seen) -> Any:
+        times = [float(t) for t in re.findall(r"([\d.]+)s", seen.inputs["times"])]
+        return "garbage" if times[0] == 5 else {"captions": [{"time": t, "seen": "x"} for t in times]}
+
+    trace, _ = run(clip, {"captioner": garbled})
+    assert trace.outcome is Outcome.ANSWERED
+    assert trace.captions is not None
+    assert trace.captions.count == 15
+    assert "no captions from 5 s to 9 s" in trace.degraded[0].why
+    trace, engine = run(clip)
+    assert trace.captions is not None
+    assert trace.captions.count == 20
+    assert len(engine.of("captioner")) == 1
+
+
+def test_a_sight_at_a_time_that_no_frame_has_is_no_evidence(clip: Path) -> None:
+    sights = {"sights": [{"time": 9_999, "seen": "invented"}, {"time": 2.2, "seen": "real"}]}
+    trace, _ = run(clip, {"look": sights})
+    assert [o.text for o in trace.evidence[0].observations] == ["real"]

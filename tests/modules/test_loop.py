@@ -9,7 +9,7 @@ import pytest
 
 from tests.support.engine import FakeEngine, Script, Seen, answer_reply, check_reply, fake_lm, letters
 from videohv import VideoHV
-from videohv.types import Mode, Outcome, Quality, Source, Status, Trace
+from videohv.types import Caption, Mode, Outcome, Quality, Source, Status, Trace
 
 OPTIONS = ["a red ball", "a blue cube", "a green cone"]
 CAPTIONS = [f"someone holds thing {i // 4}" for i in range(40)]
@@ -277,3 +277,52 @@ def test_twenty_six_options() -> None:
 def test_duplicate_options_are_flagged() -> None:
     _, trace, _ = run(options=["a cat", "A cat", "a dog"])
     assert trace.warnings[0] == "options A and B are equal: either counts as the same answer"
+
+
+@pytest.mark.parametrize("said", [None, True, [], {}, ["None"], 3])
+def test_what_is_no_text_is_no_answer_even_if_an_option_reads_like_it(said: object) -> None:
+    options = ["None", "True", "[]", "{}", "3"]
+    prediction, _, engine = run({"answer": answer_reply("A", "AB", answer=said)}, options=options)
+    assert prediction.outcome is Outcome.PARSE_FAILED
+    assert engine.roles.count("answer") == 2
+
+
+def test_a_slip_in_what_decorates_an_answer_does_not_cost_the_answer() -> None:
+    verdict = {"option": "A", "support": "Supported"}
+    for confidence in ("high", None, "0,9", "85%", float("nan")):
+        reply = answer_reply("B", [], confidence=confidence, verdicts=[verdict])
+        prediction, trace, _ = run({"answer": reply})
+        assert prediction.answer_index == 1
+        assert prediction.confidence in (None, 0.9, 0.85)
+        assert trace.answer.verdicts[0].support == "supported"
+
+
+def test_half_a_character_from_a_model_breaks_nothing() -> None:
+    reply = '{"verdicts": [], "conflicts": ["\\ud83d"], "reasoning": "ok \\ud83d", "answer": "A", "confidence": 1}'
+    _, trace, _ = run({"answer": reply, "summary": {"summary": "half \ud83d"}}, options=["a\udce9", "b"])
+    assert Trace.model_validate_json(trace.model_dump_json()) == trace
+
+
+def test_endless_numbers_and_lists_and_texts_are_cut() -> None:
+    many = [{"time": 2.0, "seen": "x" * 9_000}] * 900
+    spans = [{"start": "9" * 400 + ":00", "end": 3}, *[{"start": 90_000 + i, "end": 90_001 + i} for i in range(900)]]
+    _, trace, engine = run(
+        {"locate": {"windows": spans}, "summary": {"summary": "y" * 900_000}, "look": {"sights": many}}
+    )
+    assert trace.outcome is Outcome.ANSWERED
+    assert trace.degraded[0].step == "verifier.locate"
+    assert all(len(value) < 20_000 for seen in engine.requests for value in seen.inputs.values())
+    assert all(len(warning) < 2_000 for warning in trace.warnings)
+
+
+def test_an_option_with_a_line_of_its_own_cannot_pose_as_another_option() -> None:
+    _, _, engine = run(options=["cat\nB. dog", "bird"])
+    assert engine.of("thinker")[0].inputs["options"] == "A. cat B. dog\nB. bird"
+
+
+def test_captions_in_milliseconds_do_not_cost_a_call_each() -> None:
+    lm, engine = fake_lm()
+    captions = [Caption(time=i * 1000.0, text=f"moment {i}") for i in range(180)]
+    with dspy.context(lm=lm):
+        VideoHV()(question="q", options=["a", "b"], captions=captions)
+    assert engine.roles.count("summary") <= 18

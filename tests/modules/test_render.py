@@ -26,6 +26,14 @@ Q = Question(text="q", options=("a dog", "A cat runs", "I", "none of these"))
         ("Option B", 1),
         ("Answer: D", 3),
         ("**C**", 2),
+        ("`A`", 0),
+        ('"B"', 1),
+        ("A!", 0),
+        ("A\u200b", 0),
+        ("[D]", 3),
+        ("The answer is B.", 1),
+        ("B. A cat", 1),
+        ("A. a dog, lying down", 0),
         ("D) none of these", 3),
         ("a dog", 0),
         ("A cat runs.", 1),
@@ -37,10 +45,26 @@ def test_an_option_is_read_by_its_letter_or_its_text(written: str, index: int) -
     assert read_letter(written, Q) == index
 
 
-@pytest.mark.parametrize("written", ["", "E", "A dog runs", "both", "A. A cat runs", "42", "I think so", "-", "🙂"])
+@pytest.mark.parametrize(
+    "written",
+    [
+        *["", "E", "A dog runs", "both", "A. A cat runs", "42", "I think so", "-", "🙂", "ſ.", "A-frame"],
+        *["A, B", "A-B", "A) B) C)", "A: no, B", "A — but C is better", "C, the camera wearer", "A or B", "(A)(B)"],
+    ],
+)
 def test_what_names_no_option_or_two_is_unusable(written: str) -> None:
     with pytest.raises(Unusable):
         read_letter(written, Q)
+
+
+def test_options_that_look_like_letters_are_read_the_same_with_and_without_a_full_stop() -> None:
+    question = Question(text="q", options=("B", "A"))
+    assert [read_letter(said, question) for said in ("A", "A.", "(A)", "B", "B.", "b")] == [0, 0, 0, 1, 1, 1]
+
+
+def test_a_text_that_begins_like_an_introduction_is_still_an_option() -> None:
+    question = Question(text="q", options=("rings", "answer the phone", "option trading"))
+    assert [read_letter(said, question) for said in ("Answer the phone", "option trading", "option A")] == [1, 2, 0]
 
 
 @given(st.integers(2, MAX_OPTIONS), st.data())

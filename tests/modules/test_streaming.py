@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
+import time
 from typing import Any
 
 import dspy
@@ -105,3 +106,58 @@ def test_cancelling_an_awaited_question_stops_it() -> None:
     with dspy.context(lm=lm):
         asyncio.run(cancelled())
     assert "answer" not in engine.roles
+
+
+def test_cancelling_an_asynchronous_stream_stops_it_too() -> None:
+    began, go_on = threading.Event(), threading.Event()
+
+    def slow(seen: object) -> dict[str, Any]:
+        began.set()
+        go_on.wait(5)
+        return {"summary": "x"}
+
+    lm, engine = fake_lm({"summary": slow})
+
+    async def cancelled() -> None:
+        async def consume() -> None:
+            async for _ in VideoHV().astream(**ASKED):
+                pass
+
+        task = asyncio.create_task(consume())
+        await asyncio.to_thread(began.wait, 5)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        go_on.set()
+
+    with dspy.context(lm=lm):
+        asyncio.run(cancelled())
+    assert engine.roles == ["summary"]
+
+
+@pytest.mark.parametrize("ending", ["closed", "hopeless"])
+def test_calls_that_wait_are_not_made_when_nobody_wants_them(ending: str) -> None:
+    from dspy.lm15 import AuthError
+
+    first = threading.Event()
+
+    def slow(seen: Any) -> dict[str, Any]:
+        if ending == "hopeless":
+            raise AuthError("no")
+        first.set()
+        time.sleep(0.05)
+        return {"summary": "x"}
+
+    lm, engine = fake_lm({"summary": slow})
+    captions = [f"moment {i}" for i in range(400)]
+    with dspy.context(lm=lm):
+        program = VideoHV(stretches=40, workers=2)
+        stream = program.stream(question="q", options=["a", "b"], captions=captions)
+        assert next(stream).kind is EventKind.CAPTIONS
+        if ending == "closed":
+            first.wait(5)
+            stream.close()
+        else:
+            *_, prediction = stream
+            assert prediction.outcome == "lm_failed"
+    assert len(engine.requests) < 10

@@ -6,6 +6,7 @@ import hashlib
 import math
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from itertools import count
 from pathlib import Path
 
@@ -41,7 +42,7 @@ def caption_video(
         on_progress: Called with the captions there are and the number expected, at the start and after each one.
 
     Returns:
-        One caption per moment, in order.
+        One caption per moment, in order; none for a moment of which the captioner could make nothing.
 
     Raises:
         InputError: fps makes no sense, or the store cannot be used.
@@ -52,10 +53,11 @@ def caption_video(
     tell = on_progress or (lambda done, total: None)
     if store is None:
         tell(0, expected)
-        return tuple(_counted(_captions(video.sample(fps), captioner), 0, expected, tell))
+        made = _counted(_captions(video.sample(fps), captioner), 0, expected, tell)
+        return tuple(caption for caption in made if caption.text)
     key = Key(video.info.content_hash, captioner.identity, fps)
     if not store.complete(key):
-        with FileLock(_lock_file(store, key)):
+        with _locked(store, key):
             if not store.complete(key):
                 _fill(store, key, video, captioner, expected, tell)
     captions = store.read(key)
@@ -69,8 +71,20 @@ def _fill(store: CaptionStore, key: Key, video: Video, captioner: Captioner, exp
     # Captions are stored in order, so what is there after a crash is nearly always the beginning: skip decoding it.
     first = next(i for i in count() if ticks(i / key.fps) not in done)
     missing = (f for f in video.sample(key.fps, start=first / key.fps) if ticks(f.wanted) not in done)
-    store.write(key, _counted(_captions(missing, captioner), len(done), expected, tell))
-    store.mark_complete(key)
+    empty = 0
+
+    def made() -> Iterator[Caption]:
+        nonlocal empty
+        for caption in _counted(_captions(missing, captioner), len(done), expected, tell):
+            if caption.text:
+                yield caption
+            else:
+                empty += 1
+
+    store.write(key, made())
+    if not empty:
+        # A moment without a caption is asked for again by whoever comes next.
+        store.mark_complete(key)
 
 
 def _captions(frames: Iterable[Frame], captioner: Captioner) -> Iterator[Caption]:
@@ -96,6 +110,21 @@ def _counted(captions: Iterable[Caption], done: int, expected: int, tell: Progre
     for number, caption in enumerate(captions, done + 1):
         yield caption
         tell(number, max(number, expected))
+
+
+@contextmanager
+def _locked(store: CaptionStore, key: Key) -> Iterator[None]:
+    try:
+        lock = FileLock(_lock_file(store, key))
+        lock.acquire()
+    except OSError as error:
+        raise VideoHVError(
+            f"captions cannot be kept in {store.path.parent}: {error}; name another folder with VIDEOHV_CACHE"
+        ) from error
+    try:
+        yield
+    finally:
+        lock.release()
 
 
 def _lock_file(store: CaptionStore, key: Key) -> Path:

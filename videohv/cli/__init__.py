@@ -38,13 +38,21 @@ app.add_typer(models, name="models")
 
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line and exit with its code."""
-    sys.exit(run(arguments))
+    for stream in (sys.stdout, sys.stderr):
+        # An answer that was paid for is printed on every terminal, if need be with escapes.
+        stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
+    code = run(arguments)
+    if code == INTERRUPTED:
+        # Threads may still wait for calls that nobody wants any longer.
+        os._exit(code)
+    sys.exit(code)
 
 
 def run(arguments: list[str] | None = None) -> int:
     """Run the command line and return its exit code; each expected failure is one line on stderr."""
     try:
         code = app(args=arguments, standalone_mode=False)
+        sys.stdout.flush()
     except _UsageError as error:
         error.show()
         return USAGE

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Annotated
@@ -64,7 +65,9 @@ def ask(
     hv = VideoHV(captioner=captioner, rounds=rounds, looks=looks, fps=fps, seed=seed, may_abstain=abstain)
     if program is not None:
         load_program(program, into=hv)
-    opened = None if given is not None and not source.exists() else Video(source, decoder=decoder)
+    # Not Path.exists: that one raises for names that no file can have.
+    is_there = os.path.exists(source)  # noqa: PTH110
+    opened = None if given is not None and not is_there else Video(source, decoder=decoder)
     with choose_lms(lm, vision_lm, seed, quiet=as_json):
         result = run_question(hv, asked, opened, given, quiet=as_json)
     if as_json:
@@ -129,4 +132,5 @@ def as_result(trace: Trace) -> str:
         "error": trace.error,
         "evidence": [e.model_dump(mode="json") for e in trace.evidence],
     }
-    return json.dumps({**head, "trace": whole}, ensure_ascii=False)
+    as_it_is = (sys.stdout.encoding or "").lower().startswith("utf")
+    return json.dumps({**head, "trace": whole}, ensure_ascii=not as_it_is)

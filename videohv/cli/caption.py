@@ -12,7 +12,7 @@ from videohv.cli.lms import CaptionerOption, DecoderOption, LMOption, SeedOption
 from videohv.cli.progress import counting
 from videohv.data.captions import write_captions
 from videohv.modules.videohv import VideoHV
-from videohv.types import clock
+from videohv.types import clock, whole
 from videohv.video import Video
 
 
@@ -33,9 +33,9 @@ def caption(
     opened = Video(video, decoder=decoder)
     with choose_lms(lm, vision_lm, seed), counting("captions") as progress:
         captions, info = program.caption(opened, progress)
-    ERRORS.print(f"captions    {info.count} from {clean(info.captioner)}", markup=False)
+    ERRORS.print(f"captions      {info.count} from {clean(info.captioner)}", markup=False)
     if out is not None:
-        write_captions(out, captions, video=video.stem)
+        write_captions(out, captions, video=whole(video.stem))
         return 0
     for item in captions:
         OUT.out(f"{clock(item.time):>7}  {clean(item.text)}")

@@ -6,6 +6,8 @@ import re
 
 from rich.console import Console
 
+from videohv.types import whole
+
 ERRORS = Console(stderr=True, highlight=False, soft_wrap=False)
 """Steps, progress and errors. Plain lines when stderr is not a terminal."""
 
@@ -17,4 +19,4 @@ _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 def clean(text: str) -> str:
     """Text without control characters: a caption or a file name must not steer the terminal."""
-    return _CONTROL.sub("", text)
+    return _CONTROL.sub("", whole(text))

@@ -56,5 +56,5 @@ def choose_lms(lm: str | None, vision_lm: str | None, seed: int, *, quiet: bool 
 
 
 def _say(name: str, text: str) -> None:
-    ERRORS.print(f"{name:<12}", style="cyan", end="")
+    ERRORS.print(f"{name:<14}", style="cyan", end="")
     ERRORS.print(clean(text), markup=False, soft_wrap=True)

@@ -29,7 +29,7 @@ from videohv.types import (
     letter,
 )
 
-_INDENT = 12
+_INDENT = 14
 _REFINED = {
     Mode.SPECIFICITY: "the evidence did not decide: narrower hypotheses and a new clue",
     Mode.DISCRIMINABILITY: "the hypotheses overlap: ones that differ more, and a new clue",
@@ -107,7 +107,7 @@ class Steps:
 
     def _line(self, name: str, text: str, style: str = "") -> None:
         """Print a named block: wrapped and indented on a terminal, long lines elsewhere."""
-        width = self._console.width - _INDENT if self._console.is_terminal else 100_000
+        width = self._console.width - _INDENT - 1 if self._console.is_terminal else 100_000
         lines = [part for line in clean(text).splitlines() for part in textwrap.wrap(line, max(20, width)) or [""]]
         for i, line in enumerate(lines):
             head = Text(f"{name if i == 0 else '':<{_INDENT}}", style="cyan")

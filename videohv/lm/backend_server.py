@@ -39,7 +39,9 @@ def openai_compatible(spec: Spec, seed: int | None) -> dspy.LM:
         seed=options.seed if options.seed is not None else seed,
         **{name: value for name, value in settings.items() if value is not None},
     )
-    facts = Facts(f"{PROVIDER}/{spec.model}", f"server at {options.api_base}", options.images, options.context)
+    facts = Facts(
+        f"{PROVIDER}/{spec.model}", f"server at {options.api_base}", options.images, options.context, options.key_env
+    )
     attach(made, facts)
     return made
 

@@ -15,12 +15,14 @@ class Facts:
     origin: Where it runs, for the user: no key.
     images: Whether it sees images, when known.
     context_tokens: Prompt and reply together, when known.
+    key_env: Name of the environment variable that holds its key, if the spec named one.
     """
 
     name: str
     origin: str
     images: bool | None = None
     context_tokens: int | None = None
+    key_env: str | None = None
 
 
 def attach(lm: Any, facts: Facts) -> None:

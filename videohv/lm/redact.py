@@ -4,20 +4,28 @@ from __future__ import annotations
 
 import os
 import re
+from urllib.parse import quote
 
 import dspy
 
-_NAMES = re.compile(r"(KEY|TOKEN|SECRET|PASSWORD)$")
-_LOOKS_LIKE_ONE = re.compile(r"\b(?:sk|pk|rk|gsk|xai|hf|AIza)[-_][A-Za-z0-9*_\-]{8,}")
+from videohv.lm.facts import facts_of
+
+_NAMES = re.compile(r"key|token|secret|passw|credential", re.IGNORECASE)
+_LOOKS_LIKE_ONE = re.compile(
+    r"\b(?:sk|pk|rk|gsk|xai|hf)[-_][A-Za-z0-9*_\-]{8,}|\bAIza[A-Za-z0-9_\-]{10,}|(?<=Bearer )[^\s,;]+", re.IGNORECASE
+)
 _SHORTEST = 8
-"""Characters; anything shorter is no key and might be a common word."""
+"""Characters of a value that is taken for a key by the name of its variable alone; shorter ones are common words."""
 
 
 def without_keys(text: str, lm: dspy.BaseLM | None = None) -> str:
     """The text with every key of the environment, of the LM, or of a known form replaced by `[key]`."""
-    keys = [value for name, value in os.environ.items() if _NAMES.search(name)]
+    guessed = [value for name, value in os.environ.items() if _NAMES.search(name) and len(value) >= _SHORTEST]
+    known: list[str] = []
     if lm is not None:
-        keys.append(str(lm.kwargs.get("api_key") or ""))
-    for key in sorted((key for key in keys if len(key) >= _SHORTEST), key=len, reverse=True):
-        text = text.replace(key, "[key]")
+        facts = facts_of(lm)
+        named = os.environ.get(facts.key_env, "") if facts is not None and facts.key_env else ""
+        known = [named, str(lm.kwargs.get("api_key") or "")]
+    for key in sorted({*guessed, *(key for key in known if key)}, key=len, reverse=True):
+        text = text.replace(key, "[key]").replace(quote(key, safe=""), "[key]")
     return _LOOKS_LIKE_ONE.sub("[key]", text)

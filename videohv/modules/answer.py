@@ -4,12 +4,22 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
+from itertools import islice
 
 import dspy
 
 from videohv import signatures
 from videohv.modules.ask import Unusable, ask
-from videohv.modules.render import clue_text, evidence_text, options_text, read_letter, rounds_text, summary_text
+from videohv.modules.render import (
+    MOST_ITEMS,
+    clue_text,
+    evidence_text,
+    options_text,
+    read_letter,
+    rounds_text,
+    summary_text,
+    tidy,
+)
 from videohv.signatures.fields import OptionVerdict
 from videohv.types import Answer as Decision
 from videohv.types import Evidence, Question, Round, Segment, Status, Support, Verdict
@@ -65,14 +75,12 @@ class Answer(dspy.Module):
 def read_verdicts(verdicts: Iterable[OptionVerdict], question: Question) -> tuple[Verdict, ...]:
     """The verdicts that name an option, the first for each, in the order of the options."""
     read: dict[int, Verdict] = {}
-    for item in verdicts:
+    for item in islice(verdicts, MOST_ITEMS):
         try:
             index = read_letter(item.option, question)
         except Unusable:
             continue  # a verdict on no option says nothing
-        read.setdefault(
-            index, Verdict(option_index=index, support=Support(item.support), why=" ".join(item.why.split()))
-        )
+        read.setdefault(index, Verdict(option_index=index, support=Support(item.support), why=tidy(item.why)))
     return tuple(read[i] for i in sorted(read))
 
 
@@ -88,7 +96,7 @@ def _read(prediction: dspy.Prediction, question: Question, may_abstain: bool) ->
     return Decision(
         option_index=index,
         confidence=min(1.0, max(0.0, confidence)) if math.isfinite(confidence) else None,
-        reasoning=" ".join(prediction.reasoning.split()),
+        reasoning=tidy(prediction.reasoning),
         verdicts=read_verdicts(prediction.verdicts, question),
-        conflicts=tuple(text for conflict in prediction.conflicts if (text := " ".join(conflict.split()))),
+        conflicts=tuple(text for conflict in prediction.conflicts[:MOST_ITEMS] if (text := tidy(conflict))),
     )

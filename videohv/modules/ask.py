@@ -26,13 +26,15 @@ from dspy.utils.exceptions import (
 from videohv.errors import InputError, VideoHVError
 from videohv.lm.redact import without_keys
 from videohv.modules.recorder import current
-from videohv.types import Outcome
+from videohv.types import Outcome, whole
 
 T = TypeVar("T")
 
 ATTEMPTS = 2
 
 _HOPELESS = (LMAuthError, LMBillingError, LMConfigurationError, LMUnsupportedModelError)
+# What reading a reply raises when it is nested without end, or holds a number or type that nobody has thought of.
+_UNREADABLE = (RecursionError, ValueError, ArithmeticError, TypeError, LookupError, AttributeError)
 # DSPy turns these markers inside any text into message parts or field boundaries; text from datasets must stay text.
 _MARKERS = re.compile(r"<<\s*(CUSTOM-TYPE-(?:START|END)-IDENTIFIER)\s*>>|\[\[(\s*##)")
 _SPACES = {"<<": "< <", "[[": "[ ["}
@@ -58,7 +60,7 @@ class StepFailed(VideoHVError):
 
 def plain(text: str) -> str:
     """Text in which DSPy's own markers have been broken up, so that nothing in it can pose as an image or a field."""
-    return _MARKERS.sub(lambda match: _SPACES[match.group()[:2]] + match.group()[2:], text)
+    return _MARKERS.sub(lambda match: _SPACES[match.group()[:2]] + match.group()[2:], whole(text))
 
 
 def ask(
@@ -89,6 +91,8 @@ def ask(
     images = sum(len(value) for value in inputs.values() if isinstance(value, list))
     why = ""
     for attempt in range(ATTEMPTS):
+        if recorder is not None:
+            recorder.ensure_running()
         seed = recorder.settings.seed if recorder else 0
         fresh = {"rollout_id": seed * ATTEMPTS + attempt, "temperature": 1.0} if attempt else {}
         # A reply that is thrown away must not become a demonstration: each attempt has a trace of its own.
@@ -103,8 +107,7 @@ def ask(
             value = read(prediction)
         except Unusable as error:
             why = f"the reply could not be used ({error})"
-        except (AdapterParseError, RecursionError, ValueError) as error:
-            # The last two come out of DSPy's JSON repair when a reply is nested without end.
+        except (AdapterParseError, *_UNREADABLE) as error:
             why = f"the reply could not be read ({_first_line(error, used)})"
         except ContextWindowExceededError as error:
             failure = f"the prompt is too long for the model: {_first_line(error, used)}"

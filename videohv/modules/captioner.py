@@ -10,12 +10,14 @@ import dspy
 
 from videohv import signatures
 from videohv.lm import lm_name
-from videohv.modules.ask import Unusable, ask
+from videohv.modules.ask import StepFailed, Unusable, ask
 from videohv.modules.observe import frame_inputs
 from videohv.modules.parallel import side_by_side
+from videohv.modules.recorder import current
+from videohv.modules.render import MOST_ITEMS, tidy
 from videohv.modules.settings import MAX_FRAMES_A_LOOK
-from videohv.modules.timeline import nearest
-from videohv.types import Caption
+from videohv.modules.timeline import booked, nearest
+from videohv.types import Caption, Outcome
 from videohv.video import Frame
 
 STEP = "captioner"
@@ -41,9 +43,10 @@ class Captioner(dspy.Module):
         times = [frame.time for frame in frames]
 
         def read(prediction: dspy.Prediction) -> tuple[Caption, ...]:
-            said = {nearest(s.time, times): s.seen for s in prediction.captions if s.seen.strip() and s.time == s.time}
+            sights = [(booked(s.time, times), tidy(s.seen)) for s in prediction.captions[:MOST_ITEMS]]
+            said = {time: text for time, text in sights if text and time is not None}
             if not said:
-                raise Unusable("no frame was described")
+                raise Unusable("no frame was described, or none by its own time")
             known = sorted(said)
             return tuple(Caption(time=f.wanted, text=said[nearest(f.time, known)]) for f in frames)
 
@@ -67,9 +70,25 @@ class LMCaptioner:
         self.identity = f"lm:{lm_name(lm)}@{hashlib.sha256(prompt.encode()).hexdigest()[:12]}"
 
     def caption(self, frames: Iterable[Frame]) -> Iterator[Caption]:
-        """Caption a stream of frames, holding no more of them than the calls in flight need."""
+        """Caption a stream of frames, holding no more of them than the calls in flight need.
+
+        Frames of which the model gave nothing readable get an empty caption, which says that they are still to do.
+        """
         stream = iter(frames)
         while batch := list(islice(stream, MAX_FRAMES_A_LOOK * self._workers)):
             calls = [batch[i : i + MAX_FRAMES_A_LOOK] for i in range(0, len(batch), MAX_FRAMES_A_LOOK)]
-            for captions in side_by_side(lambda call: self._module(call, lm=self._lm), calls, self._workers):
+            for captions in side_by_side(self._readable, calls, self._workers):
                 yield from captions
+
+    def _readable(self, frames: list[Frame]) -> tuple[Caption, ...]:
+        try:
+            captions: tuple[Caption, ...] = self._module(frames, lm=self._lm)
+        except StepFailed as failure:
+            if failure.outcome is not Outcome.PARSE_FAILED:
+                raise
+            if recorder := current():
+                recorder.degrade(
+                    STEP, f"no captions from {frames[0].wanted:g} s to {frames[-1].wanted:g} s: {failure.why}"
+                )
+            return tuple(Caption(time=frame.wanted, text="") for frame in frames)
+        return captions

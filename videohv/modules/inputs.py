@@ -19,10 +19,12 @@ def as_question(question: str | Question, options: Sequence[str] | None) -> Ques
         InputError: If the question is empty, or the options are too few, too many or empty.
     """
     if isinstance(question, Question):
-        if options is not None and tuple(o.strip() for o in options) != question.options:
-            raise InputError("options were given beside a Question that has others; give one or the other")
+        if options is not None:
+            raise InputError("options were given beside a Question, which has its own; give one or the other")
         return question
-    if options is None or isinstance(options, str):
+    if not isinstance(question, str):
+        raise InputError(f"the question is a {type(question).__name__}; a text or a Question is needed")
+    if not isinstance(options, list | tuple) or not all(isinstance(option, str) for option in options):
         raise InputError("options must be a list of 2 to 26 texts")
     try:
         return Question(text=question, options=tuple(options))
@@ -42,7 +44,7 @@ def as_captions(captions: Sequence[Caption | str]) -> tuple[Caption, ...]:
     Raises:
         InputError: If an item is neither a `Caption` nor a text.
     """
-    if isinstance(captions, str):
+    if not isinstance(captions, list | tuple):
         raise InputError(
             "captions must be a list, one text a second or Caption values; to read a file use read_captions"
         )
@@ -58,6 +60,11 @@ def as_video(video: str | Path | Video) -> Video:
     """An opened video.
 
     Raises:
+        InputError: If it is neither a path nor a video.
         VideoError: If the file can't be read.
     """
-    return video if isinstance(video, Video) else Video(video)
+    if isinstance(video, Video):
+        return video
+    if not isinstance(video, str | Path):
+        raise InputError(f"the video is a {type(video).__name__}; a path or an opened Video is needed")
+    return Video(video)

@@ -9,7 +9,7 @@ import dspy
 
 from videohv import signatures
 from videohv.modules.ask import Unusable, ask
-from videohv.modules.render import clue_text, hypotheses_text, read_letter, summary_text
+from videohv.modules.render import clue_text, hypotheses_text, read_letter, summary_text, tidy
 from videohv.signatures.judge import ExpectedSight
 from videohv.types import Clue, Hypothesis, Prediction, Quality, Question, Segment
 
@@ -61,13 +61,13 @@ class Judge(dspy.Module):
 
 
 def _read(prediction: dspy.Prediction, question: Question, hypotheses: Sequence[Hypothesis]) -> Judgement:
-    observation = " ".join(prediction.clue.split())
+    observation = tidy(prediction.clue)
     if not observation:
         raise Unusable("the clue is empty")
     tested = {h.option_index for h in hypotheses}
     predictions = tuple(p for p in _predictions(prediction.predictions, question) if p.option_index in tested)
     clue = Clue(observation=observation, predictions=predictions)
-    return Judgement(clue, Quality(prediction.quality), " ".join(prediction.comparison.split()))
+    return Judgement(clue, Quality(prediction.quality), tidy(prediction.comparison))
 
 
 def _predictions(expected: Iterable[ExpectedSight], question: Question) -> Iterable[Prediction]:
@@ -79,4 +79,4 @@ def _predictions(expected: Iterable[ExpectedSight], question: Question) -> Itera
             continue  # a prediction for no option says nothing; the clue stands without it
         if index not in done and item.expectation.strip():
             done.add(index)
-            yield Prediction(option_index=index, expectation=" ".join(item.expectation.split()))
+            yield Prediction(option_index=index, expectation=tidy(item.expectation))

@@ -9,9 +9,9 @@ import dspy
 
 from videohv.captioners.tags import TagCaptioner
 from videohv.modules.ask import Unusable, ask
-from videohv.modules.render import thinned
+from videohv.modules.render import MOST_ITEMS, thinned, tidy
 from videohv.modules.settings import MAX_FRAMES_A_LOOK
-from videohv.modules.timeline import Timeline, nearest
+from videohv.modules.timeline import Timeline, booked
 from videohv.types import Clue, Observation, Source, Window
 from videohv.video import Frame
 
@@ -50,10 +50,10 @@ def seen_in_frames(predictor: dspy.Predict, lm: dspy.BaseLM, clue: Clue, frames:
     times = sorted(frame.time for frame in frames)
 
     def read(prediction: dspy.Prediction) -> tuple[Observation, ...]:
-        sights = [(s.time, " ".join(s.seen.split())) for s in prediction.sights if s.time == s.time]
-        seen = [Observation(time=nearest(time, times), text=text) for time, text in sights if text]
+        sights = [(booked(s.time, times), tidy(s.seen)) for s in prediction.sights[:MOST_ITEMS]]
+        seen = [Observation(time=time, text=text) for time, text in sights if text and time is not None]
         if not seen:
-            raise Unusable("no frame was described")
+            raise Unusable("no frame was described, or none by its own time")
         return tuple(sorted(seen, key=lambda o: o.time))
 
     # One picture is about a megabyte in DSPy's history; the trace keeps what was seen instead.

@@ -74,11 +74,13 @@ def each_piece(call: Callable[[Sequence[Line]], T], pieces: Sequence[Sequence[Li
         try:
             return call(piece)
         except StepFailed as failure:
+            if failure.hopeless:
+                raise
             return failure
 
     results = side_by_side(attempt, pieces, workers)
     failures = [result for result in results if isinstance(result, StepFailed)]
-    if len(failures) == len(results) or any(failure.hopeless for failure in failures):
+    if len(failures) == len(results):
         raise failures[0]
     if recorder := current():
         for failure in failures:

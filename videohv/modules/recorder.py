@@ -120,6 +120,12 @@ class Recorder:
             for listener in self._listeners:
                 listener(event)
 
+    def ensure_running(self) -> None:
+        """Raise `Cancelled` if a `Stop` among the listeners was set."""
+        for listener in self._listeners:
+            if isinstance(listener, Stop):
+                listener.check()
+
     def degrade(self, step: str, why: str) -> None:
         """Record that a step failed for good and that the question goes on without it."""
         with self._lock:
@@ -245,7 +251,7 @@ def listeners() -> tuple[Listener, ...]:
 
 
 class Stop:
-    """A listener that ends a running question at its next step once `set` was called."""
+    """A listener that ends a running question once `set` was called: no further LM call is begun."""
 
     def __init__(self) -> None:
         self._stopped = threading.Event()
@@ -254,7 +260,11 @@ class Stop:
         """Ask the question to stop."""
         self._stopped.set()
 
-    def __call__(self, event: Event) -> None:
+    def check(self) -> None:
         """Raise `Cancelled` if the question was asked to stop."""
         if self._stopped.is_set():
             raise Cancelled("stopped by the caller")
+
+    def __call__(self, event: Event) -> None:
+        """As `check`."""
+        self.check()

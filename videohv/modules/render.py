@@ -4,14 +4,24 @@ from __future__ import annotations
 
 import math
 import re
+import unicodedata
 from collections.abc import Iterable, Sequence
+from itertools import islice
 from typing import NamedTuple, Protocol
 
 from videohv.modules.ask import Unusable
-from videohv.types import Caption, Clue, Evidence, Hypothesis, Question, Round, Segment, Source, Window, letter
+from videohv.types import Caption, Clue, Evidence, Hypothesis, Question, Round, Segment, Source, Window, letter, whole
 
-# A bare letter followed by a word ("A dog runs") is the beginning of a sentence, not the choice of option A.
-_LETTER = re.compile(r"^\W*(?:(?:option|answer)\b\W*)?([A-Z])\s*(?:$|[.):,*\]\-–—])", re.IGNORECASE)
+_QUOTES = " \t\r\n\"'`*_“”‘’"
+_PUNCTUATION = ".:,;!()[]{}<>"
+_INTRODUCTION = re.compile(
+    r"^(?:the\s+)?(?:(?:correct|best|right)\s+)?(?:option|answer)\b\s*(?:is\b|:)?\s*", re.IGNORECASE
+)
+_LETTER_AND_TEXT = re.compile(r"^[(\[]?([A-Za-z])\s*[.):\]]+\s+(\S.*)$", re.ASCII | re.DOTALL)
+MOST_CHARACTERS = 4_000
+"""Characters of one text in a reply that are kept."""
+MOST_ITEMS = 50
+"""Items of one list in a reply that are read."""
 _NONE = "none"
 
 
@@ -22,7 +32,7 @@ class _SpanLike(Protocol):
 
 def options_text(question: Question) -> str:
     """One option a line, each with its letter."""
-    return "\n".join(f"{letter(i)}. {option}" for i, option in enumerate(question.options))
+    return "\n".join(f"{letter(i)}. {' '.join(option.split())}" for i, option in enumerate(question.options))
 
 
 class Line(NamedTuple):
@@ -100,25 +110,28 @@ def rounds_text(rounds: Iterable[Round]) -> str:
 
 
 def read_letter(text: str, question: Question) -> int:
-    """The option that a reply names by its letter, or by its exact text.
+    """The option that a reply names: by its letter, by its text, or by both if they agree.
+
+    Anything else is unusable rather than guessed at: `A dog runs` is a sentence and no choice of A, `A, B` and
+    `A: no, B` name two options, and a letter with a text that is not its option's says two things at once.
 
     Raises:
-        Unusable: It names none of the options, or letter and text disagree.
+        Unusable: It names none of the options, or more than one.
     """
-    if len(letter_alone := text.strip().upper()) == 1 and "A" <= letter_alone <= "Z":
-        return _existing(letter_alone, text, question)
-    wanted = _folded(text)
-    exact = [i for i, option in enumerate(question.options) if _folded(option) == wanted]
-    if exact:
-        return exact[0]
-    match = _LETTER.match(text)
-    if not match:
+    whole_reply = "".join(c for c in text if unicodedata.category(c) != "Cf").strip(_QUOTES)
+    texts = [_folded(option) for option in question.options]
+    said = whole_reply if _folded(whole_reply) in texts else _INTRODUCTION.sub("", whole_reply)
+    alone = said.strip(_QUOTES + _PUNCTUATION)
+    if len(alone) == 1 and alone.isascii() and alone.isalpha():
+        return _existing(alone.upper(), text, question)
+    if (wanted := _folded(said)) in texts:
+        return texts.index(wanted)
+    if not (match := _LETTER_AND_TEXT.match(said)):
         raise Unusable(f"{text[:60]!r} names no option")
     index = _existing(match.group(1).upper(), text, question)
-    rest = _folded(text[match.end() :])
-    others = [i for i, option in enumerate(question.options) if rest and _folded(option) == rest]
-    if others and index not in others:
-        raise Unusable(f"{text[:60]!r} gives the letter of one option and the text of another")
+    rest = _folded(match.group(2))
+    if not (texts[index].startswith(rest) or rest.startswith(texts[index])):
+        raise Unusable(f"{text[:60]!r} gives a letter with a text that is not that option's")
     return index
 
 
@@ -129,13 +142,21 @@ def _existing(option_letter: str, text: str, question: Question) -> int:
     return index
 
 
+def tidy(text: str) -> str:
+    """What a model said as one line of whole characters, cut where no prompt could use more of it."""
+    line = " ".join(whole(text[: 2 * MOST_CHARACTERS]).split())
+    if line in ("None", "null"):  # what DSPy makes of a field that a model left out
+        return ""
+    return line if len(line) <= MOST_CHARACTERS else line[:MOST_CHARACTERS] + " …"
+
+
 def read_windows(spans: Iterable[_SpanLike], duration: float, limit: int) -> tuple[Window, ...]:
     """Usable windows out of what a model wrote: cut to the video, at least a second long, no two alike, in its order.
 
     Spans that are reversed are turned round; spans without finite times or wholly outside of the video are left out.
     """
     windows: list[Window] = []
-    for span in spans:
+    for span in islice(spans, MOST_ITEMS):
         if not (math.isfinite(span.start) and math.isfinite(span.end)):
             continue
         low, high = sorted((span.start, span.end))

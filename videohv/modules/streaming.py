@@ -13,55 +13,71 @@ import dspy
 
 from videohv.modules.recorder import Event, Stop, listening
 
+Program = Callable[..., dspy.Prediction]
 
-def stream(
-    program: Callable[..., dspy.Prediction], inputs: dict[str, Any]
-) -> Generator[Event | dspy.Prediction, None, None]:
+
+class _Running:
+    """A question in a thread. Its events, and last its prediction or exception, come out of `take`."""
+
+    def __init__(self, program: Program, inputs: dict[str, Any]) -> None:
+        self._items: queue.SimpleQueue[Event | dspy.Prediction | BaseException] = queue.SimpleQueue()
+        self.stop = Stop()
+
+        def run() -> None:
+            try:
+                with listening(self.stop), listening(self._items.put):
+                    self._items.put(program(**inputs))
+            except BaseException as error:
+                self._items.put(error)
+
+        context = contextvars.copy_context()
+        self.thread = threading.Thread(target=context.run, args=(run,), name="videohv-question", daemon=True)
+        self.thread.start()
+
+    def take(self) -> Event | dspy.Prediction:
+        """Wait for the next item; an exception of the program is raised here."""
+        item = self._items.get()
+        if isinstance(item, BaseException):
+            raise item
+        return item
+
+
+def stream(program: Program, inputs: dict[str, Any]) -> Generator[Event | dspy.Prediction, None, None]:
     """Run `program(**inputs)` in a thread and yield its events as they happen, last its prediction.
 
-    Closing the iterator stops the question at its next step and waits for it. An exception of the program is raised
+    Closing the iterator stops the question and waits for the calls that run. An exception of the program is raised
     here.
     """
-    items: queue.SimpleQueue[Event | dspy.Prediction | BaseException] = queue.SimpleQueue()
-    stop = Stop()
-
-    def run() -> None:
-        try:
-            with listening(stop), listening(items.put):
-                items.put(program(**inputs))
-        except BaseException as error:
-            items.put(error)
-
-    thread = threading.Thread(target=contextvars.copy_context().run, args=(run,), name="videohv-question", daemon=True)
-    thread.start()
+    running = _Running(program, inputs)
     try:
         while True:
-            item = items.get()
-            if isinstance(item, BaseException):
-                raise item
+            item = running.take()
             yield item
             if isinstance(item, dspy.Prediction):
                 return
     finally:
-        stop.set()
-        thread.join()
+        running.stop.set()
+        running.thread.join()
 
 
-async def astream(
-    program: Callable[..., dspy.Prediction], inputs: dict[str, Any]
-) -> AsyncIterator[Event | dspy.Prediction]:
-    """The same as `stream` without blocking the event loop."""
-    events = stream(program, inputs)
-    end = object()
+async def astream(program: Program, inputs: dict[str, Any]) -> AsyncIterator[Event | dspy.Prediction]:
+    """The same as `stream` without blocking the event loop.
+
+    Cancelling stops the question too, but does not wait for the calls that run.
+    """
+    running = _Running(program, inputs)
     try:
-        while (item := await asyncio.to_thread(next, events, end)) is not end:
+        while True:
+            item = await asyncio.to_thread(running.take)
             yield item
+            if isinstance(item, dspy.Prediction):
+                return
     finally:
-        await asyncio.to_thread(events.close)
+        running.stop.set()
 
 
-async def in_thread(forward: Callable[..., dspy.Prediction], inputs: dict[str, Any]) -> dspy.Prediction:
-    """Await `forward(**inputs)`; cancelling stops it at its next step."""
+async def in_thread(forward: Program, inputs: dict[str, Any]) -> dspy.Prediction:
+    """Await `forward(**inputs)`; cancelling stops it: no further call is begun."""
     stop = Stop()
     with listening(stop):
         try:

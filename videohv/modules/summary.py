@@ -10,7 +10,7 @@ import dspy
 from videohv import signatures
 from videohv.modules.ask import Unusable, ask
 from videohv.modules.pieces import caption_tokens, each_piece, in_pieces, text_of
-from videohv.modules.render import Line
+from videohv.modules.render import Line, tidy
 from videohv.modules.settings import LoopSettings
 from videohv.modules.timeline import Timeline
 from videohv.types import Question, Segment, Window
@@ -52,8 +52,9 @@ class Summary(dspy.Module):
         """
         lines: Sequence[Line] = timeline.lines
         budget = caption_tokens(self.predict, settings)
-        wanted = min(settings.stretches, len(lines) // LINES_A_STRETCH)
-        stretches = in_pieces(lines, budget, max(wanted, math.ceil(timeline.duration / SECONDS_A_STRETCH)))
+        longest = math.ceil((lines[-1].end - lines[0].start) / SECONDS_A_STRETCH)
+        wanted = min(max(settings.stretches, longest), len(lines) // LINES_A_STRETCH)
+        stretches = in_pieces(lines, budget, wanted)
 
         def condense(stretch: Sequence[Line]) -> Segment:
             window = Window(start=stretch[0].start, end=stretch[-1].end)
@@ -72,7 +73,7 @@ class Summary(dspy.Module):
 
 
 def _read(prediction: dspy.Prediction, window: Window) -> Segment:
-    text = " ".join(prediction.summary.split())
+    text = tidy(prediction.summary)
     if not text:
         raise Unusable("the summary is empty")
     return Segment(window=window, text=text)

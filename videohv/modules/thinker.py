@@ -9,7 +9,7 @@ import dspy
 
 from videohv import signatures
 from videohv.modules.ask import Unusable, ask
-from videohv.modules.render import options_text, read_letter, summary_text
+from videohv.modules.render import MOST_ITEMS, options_text, read_letter, summary_text, tidy
 from videohv.signatures.thinker import StatedHypothesis
 from videohv.types import Hypothesis, Mode, Question, Segment
 
@@ -73,7 +73,7 @@ def own_text(question: Question, option_index: int) -> Hypothesis:
 def _read(stated: Sequence[StatedHypothesis], question: Question) -> dict[int, Hypothesis]:
     read: dict[int, Hypothesis] = {}
     problems = []
-    for item in stated:
+    for item in stated[:MOST_ITEMS]:
         try:
             index = read_letter(item.option, question)
         except Unusable as problem:
@@ -83,7 +83,7 @@ def _read(stated: Sequence[StatedHypothesis], question: Question) -> dict[int, H
             plausibility = item.plausibility if math.isfinite(item.plausibility) else 0.5
             read[index] = Hypothesis(
                 option_index=index,
-                statement=" ".join(item.statement.split()),
+                statement=tidy(item.statement),
                 plausibility=min(1.0, max(0.0, plausibility)),
             )
     if not read:

@@ -43,6 +43,19 @@ class Timeline:
         return self.captions[self.times.index(nearest(time, self.times))]
 
 
+def booked(time: float, times: Sequence[float]) -> float | None:
+    """The one of the ascending `times` that a model means by `time`; None if it is none of them.
+
+    A model that names a second between two frames means the nearer one; one that names a second far from all of them
+    has made it up. The limit is the distance of the frames, at least a second.
+    """
+    if time != time:
+        return None
+    gap = (times[-1] - times[0]) / (len(times) - 1) if len(times) > 1 else 0.0
+    closest = nearest(time, times)
+    return closest if abs(closest - time) <= max(1.0, gap) else None
+
+
 def nearest(time: float, times: Sequence[float]) -> float:
     """The one of the ascending `times` that is closest."""
     i = bisect.bisect_left(times, time)

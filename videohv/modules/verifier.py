@@ -15,7 +15,16 @@ from videohv.modules.observe import Sighting, captions_in, seen_in_frames, tags_
 from videohv.modules.parallel import side_by_side
 from videohv.modules.pieces import caption_tokens, each_piece, in_pieces, text_of
 from videohv.modules.recorder import current
-from videohv.modules.render import Line, captions_lines, clue_text, evidence_text, hypotheses_text, read_windows, seen
+from videohv.modules.render import (
+    Line,
+    captions_lines,
+    clue_text,
+    evidence_text,
+    hypotheses_text,
+    read_windows,
+    seen,
+    tidy,
+)
 from videohv.modules.settings import LoopSettings
 from videohv.modules.timeline import Timeline
 from videohv.signatures.fields import Span
@@ -158,7 +167,7 @@ class Verifier(dspy.Module):
         looked = [e.window for e in evidence]
 
         def read(prediction: dspy.Prediction) -> Checked:
-            rationale = " ".join(prediction.rationale.split())
+            rationale = tidy(prediction.rationale)
             if not rationale:
                 raise Unusable("the rationale is empty")
             status = Status(prediction.status)
@@ -189,5 +198,5 @@ def _windows(spans: Iterable[Span], duration: float, limit: int, step: str) -> t
     spans = list(spans)
     windows = read_windows(spans, duration, limit)
     if spans and not windows and (recorder := current()):
-        recorder.warn(f"{step}: none of the windows {[(s.start, s.end) for s in spans]} lies in the video")
+        recorder.warn(f"{step}: none of the windows {[(s.start, s.end) for s in spans[:5]]} lies in the video")
     return windows

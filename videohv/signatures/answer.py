@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dspy
 
-from videohv.signatures.fields import Likelihood, OptionVerdict
+from videohv.signatures.fields import Confidence, Letter, OptionVerdict
 
 
 class Decide(dspy.Signature):
@@ -28,5 +28,5 @@ class Decide(dspy.Signature):
     verdicts: list[OptionVerdict] = dspy.OutputField(desc="for each option its letter, why, and how it stands")
     conflicts: list[str] = dspy.OutputField(desc="contradictions between evidence, summary and status; empty if none")
     reasoning: str = dspy.OutputField(desc="why the chosen option, in one or two sentences")
-    answer: str = dspy.OutputField(desc="the letter of the chosen option, or ABSTAIN if allowed")
-    confidence: Likelihood = dspy.OutputField(desc="from 0 to 1")
+    answer: Letter = dspy.OutputField(desc="the letter of the chosen option, or ABSTAIN if allowed")
+    confidence: Confidence = dspy.OutputField(desc="from 0 to 1")

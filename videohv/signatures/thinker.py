@@ -14,7 +14,7 @@ class StatedHypothesis(Shape):
 
     option: str
     statement: str
-    plausibility: Likelihood
+    plausibility: Likelihood = 0.5
 
 
 class Hypothesize(dspy.Signature):

@@ -19,6 +19,7 @@ from videohv.types.base import (
     Value,
     clock,
     letter,
+    whole,
 )
 from videohv.types.question import Question
 from videohv.types.reasoning import (
@@ -70,4 +71,5 @@ __all__ = [
     "Window",
     "clock",
     "letter",
+    "whole",
 ]

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 from enum import StrEnum
-from typing import Annotated
+from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 MIN_OPTIONS, MAX_OPTIONS = 2, 26
 
@@ -21,9 +21,24 @@ Share = Annotated[float, Field(ge=0.0, le=1.0, allow_inf_nan=False)]
 
 
 class Value(BaseModel):
-    """Base of every value: frozen, refuses unknown fields, survives a JSON round trip unchanged."""
+    """Base of every value: frozen, refuses unknown fields, survives a JSON round trip unchanged.
+
+    Half characters (lone surrogates, as file names and sloppy JSON have them) are replaced on the way in: no file and
+    no terminal could take them.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _whole_characters(cls, data: Any) -> Any:
+        if not isinstance(data, dict):
+            return data
+        broken = {key: whole(value) for key, value in data.items() if isinstance(value, str) and not _encodes(value)}
+        for key, value in data.items():
+            if isinstance(value, list | tuple) and any(isinstance(item, str) and not _encodes(item) for item in value):
+                broken[key] = tuple(whole(item) if isinstance(item, str) else item for item in value)
+        return {**data, **broken} if broken else data
 
 
 class Status(StrEnum):
@@ -75,6 +90,21 @@ class Source(StrEnum):
     FRAMES = "frames"
     TAGS = "tags"
     CAPTIONS = "captions"
+
+
+def whole(text: str) -> str:
+    """The text with half characters replaced, so that it can be encoded."""
+    return text if _encodes(text) else text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+def _encodes(text: str) -> bool:
+    if text.isascii():
+        return True
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def letter(option_index: int) -> str:
