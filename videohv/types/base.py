@@ -34,7 +34,7 @@ class Value(BaseModel):
     def _whole_characters(cls, data: Any) -> Any:
         if not isinstance(data, dict):
             return data
-        broken = {key: whole(value) for key, value in data.items() if isinstance(value, str) and not _encodes(value)}
+        broken: dict[str, Any] = {k: whole(v) for k, v in data.items() if isinstance(v, str) and not _encodes(v)}
         for key, value in data.items():
             if isinstance(value, list | tuple) and any(isinstance(item, str) and not _encodes(item) for item in value):
                 broken[key] = tuple(whole(item) if isinstance(item, str) else item for item in value)
