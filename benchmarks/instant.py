@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import threading
 from typing import Any
 
@@ -11,7 +12,7 @@ from dspy import lm15
 
 _VERDICTS = [{"option": o, "why": "as seen at 12 s", "support": "unclear"} for o in "ABCDE"]
 _SPAN = {"start": 10, "end": 20}
-_SIGHTS = [{"time": float(t), "seen": "a person at a table holds a tool"} for t in range(5)]
+_TIME = re.compile(r"(\d+\.\d+)s")
 _REPLIES: dict[str, dict[str, Any]] = {
     "summary": {"summary": "someone works at a table, first with a saw, then with a brush"},
     "hypotheses": {
@@ -26,7 +27,6 @@ _REPLIES: dict[str, dict[str, Any]] = {
         "predictions": [{"option": o, "expectation": "a tool of its own"} for o in "ABCDE"],
     },
     "windows": {"windows": [_SPAN, {"start": 40, "end": 50}, {"start": 70, "end": 80}]},
-    "sights": {"sights": _SIGHTS},
     "rationale": {"rationale": "the tool is seen at 12 s", "verdicts": _VERDICTS, "status": "VERIFIED", "wanted": []},
     "verdicts": {
         "verdicts": _VERDICTS,
@@ -35,7 +35,6 @@ _REPLIES: dict[str, dict[str, Any]] = {
         "answer": "A",
         "confidence": 0.9,
     },
-    "captions": {"captions": _SIGHTS},
 }
 
 
@@ -51,6 +50,13 @@ class InstantEngine:
         self._lock = threading.Lock()
         self.calls = 0
 
+    def _reply(self, field: str, request: lm15.Request) -> str:
+        if field in self._replies:
+            return self._replies[field]
+        # Sights and captions are told by the times of the frames.
+        sights = [{"time": float(time), "seen": "a person at a table holds a tool"} for time in _times(request)]
+        return json.dumps({field: sights})
+
     def complete(self, request: lm15.Request) -> lm15.Response:
         """Answer one request."""
         with self._lock:
@@ -61,10 +67,16 @@ class InstantEngine:
         return lm15.Response(
             id=None,
             model=request.model,
-            message=lm15.Message.assistant(self._replies[next(iter(schema["properties"]))]),
+            message=lm15.Message.assistant(self._reply(next(iter(schema["properties"])), request)),
             finish_reason="stop",
             usage=lm15.Usage(input_tokens=1000, output_tokens=100),
         )
+
+
+def _times(request: lm15.Request) -> list[str]:
+    """The times of the frames, out of the part of the prompt that names them."""
+    text = next(part.text for part in request.messages[-1].parts if "[[ ## times ## ]]" in getattr(part, "text", ""))
+    return _TIME.findall(text.partition("[[ ## times ## ]]")[2].partition("[[")[0])
 
 
 def instant_lm() -> tuple[dspy.LM, InstantEngine]:
