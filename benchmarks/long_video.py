@@ -63,14 +63,16 @@ def measure(file: Path) -> None:
 def make(path: Path, minutes: int) -> Path:
     """A clip of moving gradients with noise."""
     rng = np.random.default_rng(0)
-    noise = rng.integers(0, 24, (360, 640, 3), dtype=np.uint8)
-    ramp = (np.arange(640)[None, :, None] + np.arange(360)[:, None, None]).astype(np.int64)
+    grain = rng.integers(0, 24, (360, 640, 3), dtype=np.uint8)
+    noise = [np.roll(grain, 37 * i, axis=1) for i in range(8)]
+    ramp = np.arange(640)[None, :, None] + np.arange(360)[:, None, None] + np.array([0, 60, 120])
+    moving = [((ramp + 2 * i) % 200).astype(np.uint8) for i in range(100)]
     with av.open(str(path), "w") as container:
         stream = container.add_stream("libx264", rate=30, options={"preset": "ultrafast", "g": "250"})
         stream.width, stream.height, stream.pix_fmt = 640, 360, "yuv420p"
         for i in range(minutes * 60 * 30):
-            picture = ((ramp + 2 * i + np.array([0, 60, 120])) % 200).astype(np.uint8) + np.roll(noise, i, axis=1)
-            container.mux(stream.encode(av.VideoFrame.from_ndarray(picture, format="rgb24")))
+            picture = av.VideoFrame.from_ndarray(moving[i % 100] + noise[i % 8], format="rgb24")
+            container.mux(stream.encode(picture))
         container.mux(stream.encode())
     return path
 

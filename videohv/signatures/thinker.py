@@ -20,11 +20,11 @@ class StatedHypothesis(Shape):
 class Hypothesize(dspy.Signature):
     """Before anybody looks closely at the video, say what must be visible in it for each option to be the right answer.
 
-    Give one hypothesis for every option, in the order of the options. Do not repeat the option: say what a person who
-    watches the video would see if it were right, and would not see if another one were: the people and objects, what
-    they do, in which order, what leads to what. Where an option speaks of an intention, a reason or a mood, name the
-    visible signs by which one would recognise it. Plausibility is how well the summary alone speaks for it, from 0
-    (contradicted) to 1 (certain); the summary may have missed things, so stay above 0 unless it clearly contradicts.
+    Give one hypothesis for every option, in the order of the options. State it so that a person who watches the video
+    can see whether it holds: the people and objects, what they do, in which order, what leads to what. Where an
+    option speaks of an intention, a reason or a mood, name the visible signs by which one would recognise it.
+    Plausibility is how well the summary alone speaks for it, from 0 (contradicted) to 1 (certain); the summary may
+    have missed things, so stay above 0 unless it clearly contradicts.
 
     The mode says why you are asked. initial: for the first time. specificity: the evidence could not decide between
     your earlier hypotheses; the feedback says what was looked for and seen; make each one narrower, naming places,

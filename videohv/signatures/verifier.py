@@ -21,7 +21,7 @@ class Locate(dspy.Signature):
 
     Read the captions and pick up to three short spans, best first, where looking closely would show the clue or show
     that it is absent. Prefer several short spans (2 to 20 seconds) to a long one. Use only times that the captions
-    have. Give an empty list if nothing in the captions bears on the clue.
+    have. If no caption speaks of the clue, give the spans where it is most likely to be seen.
     """
 
     captions: str = dspy.InputField(desc="one line a moment: [seconds] what was seen")
