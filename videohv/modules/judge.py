@@ -54,7 +54,7 @@ class Judge(dspy.Module):
             self.predict,
             lambda p: _read(p, question, hypotheses),
             question=question.text,
-            hypotheses=hypotheses_text(hypotheses),
+            hypotheses=hypotheses_text(hypotheses, question),
             summary=summary_text(summary),
             earlier_clue=clue_text(earlier),
         )

@@ -68,9 +68,14 @@ def summary_text(summary: Iterable[Segment]) -> str:
     return "\n".join(lines) or "(no summary could be made)"
 
 
-def hypotheses_text(hypotheses: Iterable[Hypothesis]) -> str:
-    """One hypothesis a line with its option's letter."""
-    return "\n".join(f"{letter(h.option_index)}. {h.statement}" for h in hypotheses)
+def hypotheses_text(hypotheses: Iterable[Hypothesis], question: Question) -> str:
+    """One hypothesis a line: its option, with the letter, and what must be visible for it."""
+    lines = []
+    for h in hypotheses:
+        option = " ".join(question.options[h.option_index].split())
+        stated = "" if _folded(h.statement) == _folded(option) else f" (must show: {h.statement})"
+        lines.append(f"{letter(h.option_index)}. {option}{stated}")
+    return "\n".join(lines)
 
 
 def clue_text(clue: Clue | None) -> str:

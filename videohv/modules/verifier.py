@@ -188,7 +188,7 @@ class Verifier(dspy.Module):
             self.check,
             read,
             clue=clue_text(clue),
-            hypotheses=hypotheses_text(hypotheses),
+            hypotheses=hypotheses_text(hypotheses, question),
             evidence=evidence_text(evidence),
             video_seconds=round(duration, 1),
         )

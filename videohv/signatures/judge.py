@@ -27,7 +27,7 @@ class Judge(dspy.Signature):
     """
 
     question: str = dspy.InputField()
-    hypotheses: str = dspy.InputField(desc="one a line, each with the letter of its option")
+    hypotheses: str = dspy.InputField(desc="one a line: letter, option, what must be visible for it")
     summary: str = dspy.InputField(desc="what is known of the video, with times in seconds")
     earlier_clue: str = dspy.InputField(desc="a clue that did not serve, or none")
     comparison: str = dspy.OutputField(desc="what is alike, and in which visible thing they differ most, in a sentence")

@@ -55,7 +55,7 @@ class Check(dspy.Signature):
     """
 
     clue: str = dspy.InputField(desc="what was looked for, and what each hypothesis predicts")
-    hypotheses: str = dspy.InputField(desc="one a line, each with the letter of its option")
+    hypotheses: str = dspy.InputField(desc="one a line: letter, option, what must be visible for it")
     evidence: str = dspy.InputField(desc="what was seen, one line a moment with its time in seconds")
     video_seconds: float = dspy.InputField(desc="length of the video")
     rationale: str = dspy.OutputField(desc="observations with their seconds, and what each means; a few sentences")

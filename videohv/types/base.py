@@ -34,9 +34,13 @@ class Value(BaseModel):
     def _whole_characters(cls, data: Any) -> Any:
         if not isinstance(data, dict):
             return data
-        broken: dict[str, Any] = {k: whole(v) for k, v in data.items() if isinstance(v, str) and not _encodes(v)}
+        broken: dict[str, Any] = {}
         for key, value in data.items():
-            if isinstance(value, list | tuple) and any(isinstance(item, str) and not _encodes(item) for item in value):
+            kind = value.__class__
+            if kind is str:
+                if not _encodes(value):
+                    broken[key] = whole(value)
+            elif kind in (list, tuple) and any(item.__class__ is str and not _encodes(item) for item in value):
                 broken[key] = tuple(whole(item) if isinstance(item, str) else item for item in value)
         return {**data, **broken} if broken else data
 
