@@ -11,8 +11,7 @@ import pytest
 
 from tests.support.engine import answer_reply, fake_lm
 from videohv import VideoHV
-from videohv.modules.inputs import as_captions
-from videohv.types import Caption, Outcome, Question
+from videohv.types import Outcome, Question
 
 AGENTS = [
     "captioner.predict",
@@ -182,8 +181,3 @@ def test_a_question_carries_its_options() -> None:
         prediction = VideoHV()(question=Question(id="q7", text="what?", options=("a", "b")), captions=["x"])
     assert prediction.trace.question.id == "q7"
     assert json.loads(prediction.trace.model_dump_json())["question"]["options"] == ["a", "b"]
-
-
-def test_captions_given_as_texts_are_what_validation_would_make_of_them() -> None:
-    texts = ["a", " two\n lines ", "half \ud83d", "\u00a0x"]
-    assert as_captions(texts) == tuple(Caption(time=i, text=text) for i, text in enumerate(texts))

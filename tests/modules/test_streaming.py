@@ -99,9 +99,9 @@ def test_cancelling_an_awaited_question_stops_it() -> None:
         task = asyncio.create_task(VideoHV().acall(**ASKED))
         await asyncio.to_thread(began.wait, 5)
         task.cancel()
-        go_on.set()
         with pytest.raises(asyncio.CancelledError):
             await task
+        go_on.set()
 
     with dspy.context(lm=lm):
         asyncio.run(cancelled())

@@ -8,7 +8,7 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from videohv.errors import InputError
-from videohv.types import Caption, Question, letter, whole
+from videohv.types import Caption, Question, letter
 from videohv.video import Video
 
 
@@ -52,14 +52,8 @@ def as_captions(captions: Sequence[Caption | str]) -> tuple[Caption, ...]:
     for i, item in enumerate(captions):
         if not isinstance(item, Caption | str):
             raise InputError(f"captions[{i}] is a {type(item).__name__}; a Caption or a text is needed")
-        # Built without validation, which has nothing left to find: second i is a time, and the text is tidied here.
-        made.append(item if isinstance(item, Caption) else Caption.model_construct(time=float(i), text=tidied(item)))
+        made.append(item if isinstance(item, Caption) else Caption(time=float(i), text=item))
     return tuple(sorted((c for c in made if c.text), key=lambda c: c.time))
-
-
-def tidied(text: str) -> str:
-    """A caption's text as `Caption` itself makes it: one line of whole characters."""
-    return " ".join(whole(text).split())
 
 
 def as_video(video: str | Path | Video) -> Video:
