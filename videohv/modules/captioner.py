@@ -10,13 +10,12 @@ import dspy
 
 from videohv import signatures
 from videohv.lm import lm_name
-from videohv.modules.ask import StepFailed, Unusable, ask
-from videohv.modules.observe import frame_inputs
+from videohv.modules.ask import StepFailed, ask
+from videohv.modules.observe import frame_inputs, read_sights
 from videohv.modules.parallel import side_by_side
 from videohv.modules.recorder import current
-from videohv.modules.render import MOST_ITEMS, tidy
 from videohv.modules.settings import MAX_FRAMES_A_LOOK
-from videohv.modules.timeline import booked, nearest
+from videohv.modules.timeline import nearest
 from videohv.types import Caption, Outcome
 from videohv.video import Frame
 
@@ -43,10 +42,7 @@ class Captioner(dspy.Module):
         times = [frame.time for frame in frames]
 
         def read(prediction: dspy.Prediction) -> tuple[Caption, ...]:
-            sights = [(booked(s.time, times), tidy(s.seen)) for s in prediction.captions[:MOST_ITEMS]]
-            said = {time: text for time, text in sights if text and time is not None}
-            if not said:
-                raise Unusable("no frame was described, or none by its own time")
+            said = {sight.time: sight.text for sight in read_sights(prediction.captions, times)}
             known = sorted(said)
             return tuple(Caption(time=f.wanted, text=said[nearest(f.time, known)]) for f in frames)
 

@@ -12,6 +12,7 @@ from videohv.modules.ask import Unusable, ask
 from videohv.modules.render import MOST_ITEMS, thinned, tidy
 from videohv.modules.settings import MAX_FRAMES_A_LOOK
 from videohv.modules.timeline import Timeline, booked
+from videohv.signatures.verifier import Sight
 from videohv.types import Clue, Observation, Source, Window
 from videohv.video import Frame
 
@@ -37,6 +38,19 @@ def frame_inputs(frames: Sequence[Frame]) -> dict[str, object]:
     }
 
 
+def read_sights(sights: Sequence[Sight], times: Sequence[float]) -> list[Observation]:
+    """What a model said of frames, each sight booked to the frame whose time it means.
+
+    Raises:
+        Unusable: If none of it is about any of the frames.
+    """
+    read = [(booked(sight.time, times), tidy(sight.seen)) for sight in sights[:MOST_ITEMS]]
+    seen = [Observation(time=time, text=text) for time, text in read if text and time is not None]
+    if not seen:
+        raise Unusable("no frame was described, or none by its own time")
+    return seen
+
+
 def seen_in_frames(predictor: dspy.Predict, lm: dspy.BaseLM, clue: Clue, frames: Sequence[Frame]) -> Sighting:
     """What the vision LM sees in at most five frames as far as the clue is concerned.
 
@@ -50,11 +64,7 @@ def seen_in_frames(predictor: dspy.Predict, lm: dspy.BaseLM, clue: Clue, frames:
     times = sorted(frame.time for frame in frames)
 
     def read(prediction: dspy.Prediction) -> tuple[Observation, ...]:
-        sights = [(booked(s.time, times), tidy(s.seen)) for s in prediction.sights[:MOST_ITEMS]]
-        seen = [Observation(time=time, text=text) for time, text in sights if text and time is not None]
-        if not seen:
-            raise Unusable("no frame was described, or none by its own time")
-        return tuple(sorted(seen, key=lambda o: o.time))
+        return tuple(sorted(read_sights(prediction.sights, times), key=lambda o: o.time))
 
     # One picture is about a megabyte in DSPy's history; the trace keeps what was seen instead.
     with dspy.context(disable_history=True):

@@ -20,8 +20,7 @@ class LoopSettings(Value):
         frames: Frames a window, at most 5.
         fps: Caption sampling, frames a second.
         stretches: Into how many stretches a video is cut for its summary; short videos into fewer, long ones into more.
-        stretches: int = Field(default=4, ge=1, le=64)
-    prune_below: Hypotheses that the Thinker finds less plausible than this are left out of the check. Advice only:
+        prune_below: Hypotheses that the Thinker finds less plausible than this are left out of the check. Advice only:
             their options stay answerable.
         regenerations: How often overlapping hypotheses are made anew within a round.
         may_abstain: Whether Answer may decline.
