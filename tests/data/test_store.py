@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import sqlite3
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -8,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from videohv.data import CaptionStore, Key
+from videohv.data.forms import RawCaption
 from videohv.errors import InputError, VideoHVError
 from videohv.paths import captions_db
 from videohv.types import Caption
@@ -144,3 +147,97 @@ def test_places_that_cannot_be_written(tmp_path: Path) -> None:
 def test_keys_are_checked(content_hash: str, captioner: str, fps: float) -> None:
     with pytest.raises(InputError):
         Key(content_hash, captioner, fps)
+
+
+VERSION_1 = """
+PRAGMA journal_mode = WAL;
+CREATE TABLE tracks (
+    id INTEGER PRIMARY KEY, content_hash TEXT NOT NULL, captioner TEXT NOT NULL, fps REAL NOT NULL,
+    complete INTEGER NOT NULL DEFAULT 0, UNIQUE (content_hash, captioner, fps)
+);
+CREATE TABLE captions (
+    track INTEGER NOT NULL REFERENCES tracks (id) ON DELETE CASCADE, microseconds INTEGER NOT NULL, text TEXT NOT NULL,
+    PRIMARY KEY (track, microseconds)
+) WITHOUT ROWID;
+INSERT INTO tracks VALUES (1, 'hash', 'tags-1', 1.0, 1);
+INSERT INTO captions VALUES (1, 0, 'caption 0'), (1, 1000000, 'caption 1');
+PRAGMA user_version = 1;
+"""
+
+
+def version_1(path: Path) -> Path:
+    db = sqlite3.connect(path)
+    db.executescript(VERSION_1)
+    db.close()
+    return path
+
+
+def test_version_1_is_brought_up_to_date_where_it_lies(tmp_path: Path) -> None:
+    store = CaptionStore(version_1(tmp_path / "c.sqlite3"))
+    assert store.read(KEY) == tuple(some(2))
+    assert store.read_raw(KEY) == (RawCaption(0, "caption 0"), RawCaption(1, "caption 1"))
+    assert store.complete(KEY)
+    assert store.write_raw(KEY, [RawCaption(1, "kept out"), RawCaption(2, "#C C sits\n")]) == 1
+    assert CaptionStore(store.path).read_raw(KEY)[2] == RawCaption(2, "#C C sits\n")
+    assert store.read(KEY)[2].text == "C sits"
+
+
+WORKER = """
+import sys
+from videohv.data import CaptionStore, Key
+from videohv.data.forms import RawCaption
+print("ready", flush=True)
+sys.stdin.readline()
+CaptionStore(sys.argv[1]).write_raw(Key("hash", "tags-1", 1.0), [RawCaption(int(sys.argv[2]), "x")])
+"""
+
+
+def test_two_processes_bring_it_up_to_date_at_once(tmp_path: Path) -> None:
+    path = version_1(tmp_path / "c.sqlite3")
+    workers = [
+        subprocess.Popen(
+            [sys.executable, "-c", WORKER, str(path), str(second)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        for second in (5, 6)
+    ]
+    for worker in workers:
+        assert worker.stdout is not None
+        assert worker.stdout.readline() == "ready\n"
+    for worker in workers:
+        assert worker.stdin is not None
+        worker.stdin.write("go\n")
+        worker.stdin.flush()
+    for worker in workers:
+        worker.communicate(timeout=60)
+    assert [worker.returncode for worker in workers] == [0, 0]
+    assert CaptionStore(path).times(KEY) == {0.0, 1.0, 5.0, 6.0}
+
+
+def test_an_open_store_of_the_older_version_goes_on_writing(tmp_path: Path) -> None:
+    """A process that opened the file before it was brought up to date still uses the older statements."""
+    path = version_1(tmp_path / "c.sqlite3")
+    old = sqlite3.connect(path)
+    CaptionStore(path)
+    with old:
+        old.execute("INSERT OR IGNORE INTO captions (track, microseconds, text) SELECT id, 7000000, 'x' FROM tracks")
+    old.close()
+    assert CaptionStore(path).read(KEY)[-1] == Caption(time=7, text="x")
+
+
+def test_published_captions_are_stored_whole_or_not_at_all(tmp_path: Path) -> None:
+    store = CaptionStore(tmp_path / "c.sqlite3")
+
+    def broken() -> Iterator[RawCaption]:
+        yield from (RawCaption(i, f"text {i}") for i in range(100))
+        raise InputError("entry 100 is wrong")
+
+    with pytest.raises(InputError):
+        store.write_raw(KEY, broken())
+    assert store.read(KEY) == ()
+    assert store.tracks() == ()
+    assert store.write_raw(KEY, [RawCaption(0, "#O"), RawCaption(1, "a")]) == 2
+    assert store.read(KEY) == (Caption(time=1, text="a"),)
+    assert store.times(KEY) == {0.0, 1.0}

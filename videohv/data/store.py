@@ -16,11 +16,13 @@ from pathlib import Path
 
 from filelock import FileLock
 
+from videohv.data.forms import RawCaption
+from videohv.data.narration import normalise
 from videohv.errors import InputError, VideoHVError
 from videohv.paths import captions_db
 from videohv.types import Caption
 
-_VERSION = 1
+_VERSION = 2
 _SCHEMA = """
 CREATE TABLE tracks (
     id INTEGER PRIMARY KEY,
@@ -34,9 +36,11 @@ CREATE TABLE captions (
     track INTEGER NOT NULL REFERENCES tracks (id) ON DELETE CASCADE,
     microseconds INTEGER NOT NULL,
     text TEXT NOT NULL,
+    raw TEXT,
     PRIMARY KEY (track, microseconds)
 ) WITHOUT ROWID;
 """
+_FROM_1 = "ALTER TABLE captions ADD COLUMN raw TEXT;"
 _BUSY_SECONDS = 60.0
 _BATCH_CAPTIONS, _BATCH_SECONDS = 16, 1.0
 
@@ -93,11 +97,12 @@ class CaptionStore:
             ) from e
         with self._connect() as db:
             version = _version(db)
-        if version == 0:
-            # Two processes that turn a new file to WAL at once lock each other out at once, whatever the timeout.
+        if version < _VERSION:
+            # Two processes that turn a new file to WAL at once lock each other out at once, whatever the timeout; and
+            # of two that bring an old file up to date the second must see what the first did.
             with FileLock(f"{self.path}.lock"), self._connect() as db:
-                self._create(db)
-        elif version != _VERSION:
+                self._prepare(db)
+        elif version > _VERSION:
             raise InputError(
                 f"{self.path} has version {version} of the caption store and this videohv knows version {_VERSION}: "
                 "update videohv or name another file"
@@ -107,7 +112,25 @@ class CaptionStore:
         """All captions of a key in the order of time; none when nothing is stored."""
         with self._connect() as db:
             rows = db.execute(f"SELECT microseconds, text FROM captions {_WHERE} ORDER BY microseconds", _args(key))
-            return tuple(Caption(time=us / 1e6, text=text) for us, text in rows)
+            return tuple(Caption(time=us / 1e6, text=text) for us, text in rows if text)
+
+    def read_raw(self, key: Key) -> tuple[RawCaption, ...]:
+        """All captions of a key in the order of time, each as it was published, if it was imported."""
+        with self._connect() as db:
+            rows = db.execute(
+                f"SELECT microseconds, coalesce(raw, text) FROM captions {_WHERE} ORDER BY microseconds", _args(key)
+            )
+            return tuple(RawCaption(us / 1e6, text) for us, text in rows)
+
+    def tracks(self, captioner: str | None = None) -> tuple[Key, ...]:
+        """The keys that have captions, of one captioner or of all, in the order in which they were first stored."""
+        with self._connect() as db:
+            rows = db.execute(
+                "SELECT content_hash, captioner, fps FROM tracks WHERE captioner = coalesce(?, captioner) "
+                "AND EXISTS (SELECT 1 FROM captions WHERE track = id) ORDER BY id",
+                (captioner,),
+            )
+            return tuple(Key(*row) for row in rows)
 
     def times(self, key: Key) -> frozenset[float]:
         """The moments (seconds, to the microsecond) that have a caption."""
@@ -130,17 +153,27 @@ class CaptionStore:
             How many were new.
         """
         new = 0
-        batch: list[tuple[int, str]] = []
+        batch: list[_Row] = []
         began = time.monotonic()
         try:
             for caption in captions:
-                batch.append((ticks(caption.time), caption.text))
+                batch.append((ticks(caption.time), caption.text, None))
                 if len(batch) >= _BATCH_CAPTIONS or time.monotonic() - began >= _BATCH_SECONDS:
                     new += self._commit(key, batch)
                     batch, began = [], time.monotonic()
         finally:
             new += self._commit(key, batch)
         return new
+
+    def write_raw(self, key: Key, captions: Iterable[RawCaption]) -> int:
+        """Store published captions: their plain text for `read` and their own for `read_raw`; all of them or none.
+
+        A moment that has a caption keeps it.
+
+        Returns:
+            How many were new. One whose plain text is empty counts and is kept for `read_raw`; `read` leaves it out.
+        """
+        return self._commit(key, [(ticks(raw.time), normalise(raw.text), raw.text) for raw in captions])
 
     def complete(self, key: Key) -> bool:
         """Whether every moment of the video has been captioned."""
@@ -164,21 +197,25 @@ class CaptionStore:
         with self._connect() as db, db:
             db.execute("DELETE FROM tracks WHERE content_hash = ? AND captioner = ? AND fps = ?", _args(key))
 
-    def _commit(self, key: Key, batch: list[tuple[int, str]]) -> int:
+    def _commit(self, key: Key, batch: list[_Row]) -> int:
         if not batch:
             return 0
         with self._connect() as db, db:
             db.execute("INSERT OR IGNORE INTO tracks (content_hash, captioner, fps) VALUES (?, ?, ?)", _args(key))
             before = db.total_changes
             db.executemany(
-                "INSERT OR IGNORE INTO captions (track, microseconds, text) SELECT id, ?, ? FROM tracks "
+                "INSERT OR IGNORE INTO captions (track, microseconds, text, raw) SELECT id, ?, ?, ? FROM tracks "
                 "WHERE content_hash = ? AND captioner = ? AND fps = ?",
-                ((us, text, *_args(key)) for us, text in batch),
+                ((*row, *_args(key)) for row in batch),
             )
             return db.total_changes - before
 
-    def _create(self, db: sqlite3.Connection) -> None:
-        if _version(db) == _VERSION:
+    def _prepare(self, db: sqlite3.Connection) -> None:
+        """Make the tables, or bring those of an older version up to date."""
+        version = _version(db)
+        if version == 1:
+            db.executescript(f"BEGIN IMMEDIATE; {_FROM_1} PRAGMA user_version = {_VERSION}; COMMIT;")
+        if version:
             return
         if db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
             raise InputError(f"{self.path} is a database of something else: name another file for the captions")
@@ -207,6 +244,7 @@ class CaptionStore:
             ) from e
 
 
+_Row = tuple[int, str, str | None]
 _WHERE = "WHERE track = (SELECT id FROM tracks WHERE content_hash = ? AND captioner = ? AND fps = ?)"
 
 

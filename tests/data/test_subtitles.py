@@ -1,0 +1,126 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from tests.support.published import HUB, hub_of, mme_videos, put
+from videohv.data import load_questions
+from videohv.data.subtitles import merge, read_subtitles
+from videohv.errors import InputError
+from videohv.types import Caption
+
+SRT = """1
+00:00:01,500 --> 00:00:03,000
+<i>Hello</i>
+there
+
+2
+00:00:03,000 --> 00:00:04,000
+there
+and here
+
+3
+01:00:00,250 --> 01:00:02,000
+
+
+4
+01:00:00,500 --> 01:00:02,000
+the end
+"""
+VTT = """WEBVTT
+
+NOTE a comment
+
+00:01.500 --> 00:03.000 align:start
+<v Ann>Hello there
+
+00:03.500 --> 00:04.000
+and <b>here</b>
+"""
+
+
+def test_srt(tmp_path: Path) -> None:
+    assert read_subtitles(put(tmp_path / "a.srt", "\ufeff" + SRT)) == (
+        Caption(time=1.5, text='Speech: "Hello there"'),
+        Caption(time=3, text='Speech: "and here"'),
+        Caption(time=3600.5, text='Speech: "the end"'),
+    )
+
+
+def test_vtt(tmp_path: Path) -> None:
+    captions = read_subtitles(put(tmp_path / "a.vtt", VTT))
+    assert [caption.time for caption in captions] == [1.5, 3.5]
+    assert captions[1].text == 'Speech: "and here"'
+    assert "Hello there" in captions[0].text
+
+
+def test_files_that_are_no_subtitles(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="cannot read the subtitles"):
+        read_subtitles(tmp_path / "none.srt")
+    with pytest.raises(InputError, match=r"\.srt or \.vtt was expected"):
+        read_subtitles(put(tmp_path / "a.txt", SRT))
+    with pytest.raises(InputError, match="has no subtitles in it"):
+        read_subtitles(put(tmp_path / "b.srt", "once upon a time"))
+    (tmp_path / "c.srt").write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(InputError, match="not UTF-8"):
+        read_subtitles(tmp_path / "c.srt")
+    assert read_subtitles(put(tmp_path / "d.srt", "")) == ()
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=100)
+@given(
+    text=st.text(st.sampled_from("0123:,->\n{}\\ab<i>&; \t\x00é"), max_size=60) | st.just(SRT[:70]),
+    suffix=st.sampled_from([".srt", ".vtt"]),
+)
+def test_any_file_gives_captions_or_an_input_error(tmp_path: Path, text: str, suffix: str) -> None:
+    try:
+        captions = read_subtitles(put(tmp_path / f"a{suffix}", text))
+    except InputError:
+        return
+    assert list(captions) == sorted(captions, key=lambda caption: caption.time)
+
+
+def test_captions_and_speech_together_in_the_order_of_time() -> None:
+    seen = [Caption(time=0, text="a"), Caption(time=2, text="b")]
+    said = [Caption(time=1, text="x"), Caption(time=2, text="y")]
+    assert [caption.text for caption in merge(seen, said)] == ["a", "x", "b", "y"]
+    assert merge(seen, ()) == tuple(seen)
+
+
+def test_videomme_with_subtitles(tmp_path: Path) -> None:
+    put(tmp_path / "videomme/videomme_annotations.json", mme_videos())
+    put(tmp_path / "videomme/subtitle/603.srt", SRT)
+    plain = load_questions("videomme:long", data_root=tmp_path)
+    data = load_questions("videomme:long+subtitles", data_root=tmp_path)
+    assert data.name == "videomme:long+subtitles"
+    assert data.questions == plain.questions
+    assert data.content_hash != plain.content_hash
+    assert plain.extra_captions(plain.questions[0]) == ()
+    assert [caption.time for caption in data.extra_captions(data.questions[0])] == [1.5, 3, 3600.5]
+    every = load_questions("videomme:all+subtitles", data_root=tmp_path)
+    assert every.extra_captions(every.questions[0]) == ()
+    assert "1 of 3 videos have subtitles" in every.notes
+
+
+def test_subtitles_that_change_after_the_questions_were_loaded(tmp_path: Path) -> None:
+    put(tmp_path / "videomme/videomme_annotations.json", mme_videos())
+    path = put(tmp_path / "videomme/subtitle/603.srt", SRT)
+    data = load_questions("videomme:long+subtitles", data_root=tmp_path)
+    put(path, SRT.replace("the end", "another end"))
+    with pytest.raises(InputError, match="changed since the questions were loaded"):
+        data.extra_captions(data.questions[0])
+
+
+def test_subtitles_under_the_name_that_the_hub_has_for_the_video(tmp_path: Path) -> None:
+    put(tmp_path / "videomme/subtitle/tube603.srt", SRT)
+    data = load_questions("videomme:long+subtitles", data_root=tmp_path, hub=True, loader=hub_of(HUB))
+    assert len(data.extra_captions(data.questions[0])) == 3
+
+
+def test_subtitles_that_are_not_there_are_said_to_be_missing(tmp_path: Path) -> None:
+    put(tmp_path / "videomme/videomme_annotations.json", mme_videos())
+    with pytest.raises(InputError, match=r"videomme/subtitle/VIDEO\.srt or .*subtitle\.zip"):
+        load_questions("videomme:long+subtitles", data_root=tmp_path)
