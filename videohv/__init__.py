@@ -14,12 +14,12 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from videohv.api import answer
+    from videohv.api import answer, configure
     from videohv.compiled import load_program
     from videohv.data.captions import read_captions
-    from videohv.lm.roles import configure
+    from videohv.modules.methods import make_method, method_names
     from videohv.modules.recorder import Event, Stop, listening
-    from videohv.modules.settings import LoopSettings
+    from videohv.modules.settings import LoopSettings, Part
     from videohv.modules.videohv import VideoHV
     from videohv.types import Caption, Evidence, Outcome, Question, Status, Trace, Window
     from videohv.video import Video
@@ -30,11 +30,14 @@ _HOMES = {
     "answer": "videohv.api",
     "load_program": "videohv.compiled",
     "read_captions": "videohv.data.captions",
-    "configure": "videohv.lm.roles",
+    "configure": "videohv.api",
+    "make_method": "videohv.modules.methods",
+    "method_names": "videohv.modules.methods",
     "Event": "videohv.modules.recorder",
     "Stop": "videohv.modules.recorder",
     "listening": "videohv.modules.recorder",
     "LoopSettings": "videohv.modules.settings",
+    "Part": "videohv.modules.settings",
     "VideoHV": "videohv.modules.videohv",
     "Caption": "videohv.types",
     "Evidence": "videohv.types",
@@ -52,6 +55,7 @@ __all__ = [
     "Evidence",
     "LoopSettings",
     "Outcome",
+    "Part",
     "Question",
     "Status",
     "Stop",
@@ -64,6 +68,8 @@ __all__ = [
     "configure",
     "listening",
     "load_program",
+    "make_method",
+    "method_names",
     "read_captions",
 ]
 

@@ -1,4 +1,4 @@
-"""One call for the commonest case: ask one question about one video."""
+"""The two calls for the commonest case: choose the models, and ask one question about one video."""
 
 from __future__ import annotations
 
@@ -8,9 +8,13 @@ from typing import Any
 
 import dspy
 
+from videohv.lm.team import configure
 from videohv.modules.videohv import VideoHV
 from videohv.types import Caption, Question
 from videohv.video import Video
+
+# From here, because the steps that a profile may name are known once the methods are imported.
+__all__ = ["answer", "configure"]
 
 
 def answer(

@@ -35,6 +35,10 @@ class ProgramError(VideoHVError):
     """A saved program could not be found or does not fit this version of the signatures."""
 
 
+class SubmitError(VideoHVError):
+    """A benchmark's server did not take a submission. The message has its answer."""
+
+
 class MissingExtra(VideoHVError, ImportError):
     """An optional dependency is not installed. The message names the extra to install."""
 

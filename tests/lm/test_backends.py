@@ -6,6 +6,7 @@ import pytest
 from tests.support.server import FakeServer
 from videohv.errors import InputError, MissingExtra, ModelError
 from videohv.lm import backends, context_tokens, describe, lm_name, make_lm, sees_images
+from videohv.lm.backend_dspy import native_provider
 from videohv.lm.backends import backend, backend_names, default_lm
 from videohv.lm.spec import Spec
 
@@ -17,7 +18,7 @@ def key(monkeypatch: pytest.MonkeyPatch) -> str:
 
 
 def test_built_ins_use_the_seam_that_users_have(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert {"embedded", "openai-compatible"} <= set(backend_names())
+    assert {"embedded", "openai-compatible", "vllm", "sglang", "ollama", "llamacpp"} <= set(backend_names())
     monkeypatch.setattr(backends, "_backends", dict(backends._backends))
     asked: list[tuple[Spec, int | None]] = []
 
@@ -57,13 +58,18 @@ def test_the_seed_of_the_spec_beats_the_one_beside_it(key: str) -> None:
 @pytest.mark.parametrize(
     ("spec", "said"),
     [
-        ("openai/gpt-4o-mini", "set the environment variable OPENAI_API_KEY$"),
+        ("openai/gpt-4o-mini", "set the environment variable OPENAI_API_KEY, or .*  keyring set videohv openai$"),
         ("gemini/gemini-2.5-flash", "GEMINI_API_KEY or GOOGLE_API_KEY"),
         ("opnai/gpt-4o-mini", r"no backend is called 'opnai': known are anthropic, .*embedded, .*openai-compatible"),
         ("openai/gpt-4o?api_base=http://host", r"openai-compatible/gpt-4o\?api_base="),
+        ("azure/deployment", "set the environment variable AZURE_OPENAI_ENDPOINT$"),
+        ("vllm", "vllm needs a model: vllm/MODEL$"),
         ("openai-compatible/m", "needs a model and an address"),
         ("openai-compatible?api_base=http://host", "needs a model and an address"),
-        ("openai-compatible/m?api_base=http://host&key_env=NOT_SET", "NOT_SET holds no key"),
+        (
+            "openai-compatible/m?api_base=http://host&key_env=NOT_SET",
+            "openai-compatible/m needs a key: set the environment variable NOT_SET, or",
+        ),
         ("openai-compatible/m?api_base=http://host&threads=2", "'threads' is not for this backend; it takes api_base"),
         ("embedded/gpt-9", r"no embedded model is called 'gpt-9'"),
         ("embedded?api_base=http://host", "'api_base' is not for this backend"),
@@ -81,8 +87,56 @@ def test_what_the_model_refuses_is_an_input_error(key: str) -> None:
         make_lm("openai/gpt-5?temperature=0.5")
 
 
-def test_local_servers_that_dspy_knows_need_no_key() -> None:
-    assert make_lm("ollama/llama3.2").model == "ollama/llama3.2"
+@pytest.mark.parametrize(
+    ("spec", "address"),
+    [
+        ("vllm/Qwen/Qwen3-8B", "http://localhost:8000/v1"),
+        ("sglang/Qwen/Qwen3-8B", "http://localhost:30000/v1"),
+        ("ollama/qwen3:8b", "http://localhost:11434/v1"),
+        ("llamacpp/any", "http://localhost:8080/v1"),
+        ("ollama/qwen3?api_base=http://lab:1", "http://lab:1/v1"),
+    ],
+)
+def test_local_servers_have_their_usual_address_need_no_key_and_get_a_schema(spec: str, address: str) -> None:
+    lm = make_lm(spec)
+    assert lm_name(lm) == spec.partition("?")[0]
+    assert describe(lm) == f"{lm_name(lm)}, server at {address}"
+    assert lm.supports_response_schema
+    assert "response_format" in lm.supported_params
+
+
+@pytest.mark.parametrize(
+    ("spec", "variable"),
+    [
+        ("openai/gpt-4o-mini", "OPENAI_API_KEY"),
+        ("anthropic/claude-sonnet-4-5", "ANTHROPIC_API_KEY"),
+        ("gemini/gemini-2.5-flash", "GOOGLE_API_KEY"),
+        ("groq/llama-3.3-70b-versatile", "GROQ_API_KEY"),
+        ("openrouter/qwen/qwen3-vl", "OPENROUTER_API_KEY"),
+        ("deepseek/deepseek-chat", "DEEPSEEK_API_KEY"),
+        ("xai/grok-4", "XAI_API_KEY"),
+        ("moonshot/kimi-k2", "MOONSHOT_API_KEY"),
+    ],
+)
+def test_what_dspy_speaks_to_itself_needs_its_key_and_nothing_else(
+    spec: str, variable: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pytest.raises(InputError, match=variable):
+        make_lm(spec)
+    monkeypatch.setenv(variable, "planted-0123456789")
+    lm = make_lm(spec, seed=1)
+    assert lm.model == lm_name(lm) == spec
+    assert "planted" not in str(vars(lm))
+    assert native_provider(spec.partition("/")[0]) is not None
+
+
+def test_azure_is_reached_through_dspy_by_its_own_variables(monkeypatch: pytest.MonkeyPatch) -> None:
+    with FakeServer(lambda request: f"from {request.model}") as server:
+        monkeypatch.setenv("AZURE_OPENAI_ENDPOINT", server.root)
+        with pytest.raises(InputError, match="AZURE_OPENAI_API_KEY"):
+            make_lm("azure/my-deployment")
+        monkeypatch.setenv("AZURE_OPENAI_API_KEY", "planted-0123456789")
+        assert make_lm("azure/my-deployment")("hello") == ["from my-deployment"]
 
 
 def test_a_provider_that_only_litellm_knows_is_passed_on() -> None:

@@ -41,10 +41,10 @@ def test_the_budget_follows_the_models_context() -> None:
     small, _ = fake_lm(context_tokens=8_192)
     unknown, _ = fake_lm()
     with dspy.context(lm=small):
-        assert caption_tokens(predictor, LoopSettings()) == 8_192 - 3_000
+        assert caption_tokens("summary", predictor, LoopSettings()) == 8_192 - 3_000
     with dspy.context(lm=unknown):
-        assert caption_tokens(predictor, LoopSettings()) > 20_000
-        assert caption_tokens(predictor, LoopSettings(caption_tokens=700)) == 700
+        assert caption_tokens("summary", predictor, LoopSettings()) > 20_000
+        assert caption_tokens("summary", predictor, LoopSettings(caption_tokens=700)) == 700
 
 
 CAPTIONS = [f"moment {i} of a long day in the workshop" for i in range(600)]

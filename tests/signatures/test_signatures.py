@@ -26,17 +26,25 @@ def test_every_limit_belongs_to_a_list_that_a_model_is_asked_for() -> None:
     assert set(REPLY_ITEMS) <= lists
 
 
-def test_captions_reach_only_summary_and_locate() -> None:
+def test_captions_reach_only_summary_locate_and_the_rival_that_answers_from_them() -> None:
     with_captions = {s.__name__ for s in SIGNATURES if "captions" in s.input_fields}
-    assert with_captions == {"Summarize", "Locate"}
+    assert with_captions == {"Summarize", "Locate", "AnswerFromCaptions"}
 
 
 def test_the_summary_reaches_thinker_judge_and_answer_alone() -> None:
     assert {s.__name__ for s in SIGNATURES if "summary" in s.input_fields} == {"Hypothesize", "Judge", "Decide"}
 
 
-def test_frames_reach_only_look_and_captioner() -> None:
-    assert {s.__name__ for s in SIGNATURES if "frames" in s.input_fields} == {"Look", "Describe"}
+def test_frames_reach_only_look_captioner_and_the_rival_that_answers_from_them() -> None:
+    with_frames = {s.__name__ for s in SIGNATURES if "frames" in s.input_fields}
+    assert with_frames == {"Look", "Describe", "AnswerFromFrames"}
+
+
+def test_the_rivals_are_told_nothing_of_hypotheses() -> None:
+    for signature in (signatures.AnswerFromCaptions, signatures.AnswerFromFrames, signatures.AnswerFromMoments):
+        told = " ".join([signature.instructions, *(str(f.json_schema_extra) for f in signature.fields.values())])
+        assert "clue" not in told.lower()
+        assert "hypothes" not in told.lower()
 
 
 def test_the_looking_agent_is_not_told_what_to_expect() -> None:
@@ -46,3 +54,4 @@ def test_the_looking_agent_is_not_told_what_to_expect() -> None:
 def test_what_is_stable_across_questions_comes_first() -> None:
     assert next(iter(signatures.Summarize.input_fields)) == "captions"
     assert next(iter(signatures.Locate.input_fields)) == "captions"
+    assert next(iter(signatures.AnswerFromCaptions.input_fields)) == "captions"

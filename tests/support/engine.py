@@ -6,8 +6,8 @@ import json
 import re
 import threading
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
-from typing import Any, cast
+from dataclasses import dataclass, field, replace
+from typing import Any, TypeAlias, cast
 
 import dspy
 from dspy import lm15
@@ -21,8 +21,15 @@ ROLES: Mapping[str, frozenset[str]] = {
     "check": frozenset({"rationale", "verdicts", "status", "wanted"}),
     "answer": frozenset({"verdicts", "conflicts", "reasoning", "answer", "confidence"}),
     "captioner": frozenset({"captions"}),
+    "direct.answer": frozenset({"reasoning", "answer", "confidence"}),
+    "captions.answer": frozenset({"reasoning", "answer", "confidence"}),
+    "retrieval.answer": frozenset({"reasoning", "answer", "certainty"}),
+    "retrieval.seek": frozenset({"missing", "windows"}),
 }
 """The output fields by which the role of a request is told."""
+
+_INPUT = {"direct.answer": "frames", "captions.answer": "captions"}
+"""An input field that tells roles with the same output fields apart."""
 
 _FIELD = re.compile(r"\[\[ ## (\w+) ## \]\]\n(.*?)(?=\n\n\[\[ ## |\n\nRespond with a JSON object|\Z)", re.DOTALL)
 _ORDER = re.compile(r"Respond with a JSON object in the following order of fields: (.*)", re.DOTALL)
@@ -30,7 +37,7 @@ _ORDER = re.compile(r"Respond with a JSON object in the following order of field
 
 @dataclass(frozen=True)
 class Seen:
-    """One request as the engine saw it."""
+    """One request as the engine saw it; `after` is what follows the prompt when it is asked for again."""
 
     role: str
     inputs: dict[str, str]
@@ -38,18 +45,20 @@ class Seen:
     temperature: float | None
     schema: bool
     system: str
+    after: tuple[str, ...] = ()
+    max_tokens: int | None = None
 
 
-Reply = dict[str, Any] | str | Exception
-Script = Reply | Iterable[Reply] | Callable[[Seen], Reply]
+Reply: TypeAlias = dict[str, Any] | str | Exception | lm15.Response
+Script: TypeAlias = Reply | Iterable[Reply] | Callable[[Seen], Reply]
 
 
 @dataclass
 class FakeEngine:
     """A DSPy engine. `scripts` maps a role to a reply, to a list of replies (the last one stays), or to a function.
 
-    A dict is sent as JSON, a text as it is, an exception is raised. Roles without a script get a plausible default
-    reply.
+    A dict is sent as JSON, a text or a whole response as it is, an exception is raised. Roles without a script get a
+    plausible default reply.
     """
 
     scripts: dict[str, Script] = field(default_factory=dict)
@@ -74,6 +83,8 @@ class FakeEngine:
             reply = self._reply(seen)
         if isinstance(reply, Exception):
             raise reply
+        if isinstance(reply, lm15.Response):
+            return reply
         text = reply if isinstance(reply, str) else json.dumps(reply)
         size = sum(len(value) for value in seen.inputs.values())
         return lm15.Response(
@@ -149,6 +160,12 @@ def default_reply(seen: Seen) -> dict[str, Any]:
         }
     if seen.role == "answer":
         return answer_reply("A", letters(seen))
+    if seen.role in ("captions.answer", "direct.answer"):
+        return {"reasoning": "it was seen", "answer": "A", "confidence": 0.8}
+    if seen.role == "retrieval.answer":
+        return guess_reply("A", 3)
+    if seen.role == "retrieval.seek":
+        return {"missing": "the hands", "windows": [{"start": 1, "end": 4}]}
     raise AssertionError(f"no role is known for a request with the inputs {sorted(seen.inputs)}")
 
 
@@ -177,18 +194,26 @@ def check_reply(status: str, wanted: Iterable[tuple[float, float]] = (), **chang
     }
 
 
+def guess_reply(letter: str, certainty: object) -> dict[str, Any]:
+    """A well-formed reply of the retrieving rival's answer."""
+    return {"reasoning": "as far as it was seen", "answer": letter, "certainty": certainty}
+
+
 def _read(request: lm15.Request) -> Seen:
-    parts = request.messages[-1].parts
+    said = ["".join(_text(part) for part in message.parts) for message in request.messages]
+    prompt = max(number for number, text in enumerate(said) if number == 0 or _ORDER.search(text))
+    parts = request.messages[prompt].parts
     system = request.system or ""
     if not isinstance(system, str):
         system = "".join(_text(part) for part in system)
-    return seen_in(
-        "".join(_text(part) for part in parts),
+    seen = seen_in(
+        said[prompt],
         images=sum(type(part).__name__ == "ImagePart" for part in parts),
         temperature=request.config.temperature,
         schema=bool(request.config.response_format),
         system=system,
     )
+    return replace(seen, after=tuple(said[prompt + 1 :]), max_tokens=request.config.max_tokens)
 
 
 def _text(part: object) -> str:
@@ -199,9 +224,13 @@ def seen_in(text: str, images: int, temperature: float | None, schema: bool, sys
     """What a user message of DSPy's JSON adapter asks of which role, and with which inputs."""
     order = _ORDER.search(text)
     outputs = frozenset(re.findall(r"`(\w+)`", order.group(1))) if order else frozenset()
+    inputs = {name: value.strip() for name, value in _FIELD.findall(text)}
     return Seen(
-        role=next((name for name, fields in ROLES.items() if fields == outputs), "unknown"),
-        inputs={name: value.strip() for name, value in _FIELD.findall(text)},
+        role=next(
+            (name for name, fields in ROLES.items() if fields == outputs and _INPUT.get(name, "") in ("", *inputs)),
+            "unknown",
+        ),
+        inputs=inputs,
         images=images,
         temperature=temperature,
         schema=schema,

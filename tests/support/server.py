@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 import socket
 import struct
@@ -13,11 +14,14 @@ from dataclasses import dataclass
 from enum import StrEnum
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
+
+if TYPE_CHECKING:
+    from tests.support.faults import Quota
 
 
 class Failure(StrEnum):
-    """Ways to fail. The last four come with status 200."""
+    """Ways to fail. Those from `GARBAGE` on come with status 200."""
 
     RATE_LIMIT = "rate_limit"
     SERVER_ERROR = "server_error"
@@ -29,6 +33,7 @@ class Failure(StrEnum):
     EMPTY = "empty"
     REFUSAL = "refusal"
     FILTERED = "filtered"
+    CUT = "cut"
 
 
 @dataclass(frozen=True)
@@ -37,11 +42,18 @@ class Fault:
 
     Args:
         kind: What goes wrong.
-        seconds: Value of `Retry-After` for a rate limit, length of a hang (which then ends like a dropped connection).
+        seconds: Value of `Retry-After` for a rate limit or, unless 0, a server error; length of a hang (which then ends
+            like a dropped connection).
+        status: Of a server error.
+        message: What a server error says.
+        text: The reply that is cut off in its middle.
     """
 
     kind: Failure
     seconds: float = 0.0
+    status: int = 500
+    message: str = "something broke"
+    text: str = '{"summary": "it is cut off here", "more": "and here"}'
 
 
 @dataclass(frozen=True)
@@ -75,10 +87,15 @@ class Request:
         return sum(part["type"] == "image_url" for parts in contents if isinstance(parts, list) for part in parts)
 
     @property
+    def prompt(self) -> str:
+        """Text of the message that asks for the reply: the last one, but for what follows it in a repair."""
+        said = ["\n".join(_texts(message["content"])) for message in self.body["messages"]]
+        return next((text for text in reversed(said) if _ORDER in text), said[-1])
+
+    @property
     def outputs(self) -> frozenset[str]:
         """The output fields that DSPy's JSON adapter asks for at the end of the prompt; they tell the role."""
-        last = "\n".join(_texts(self.body["messages"][-1]["content"]))
-        order = re.search(r"Respond with a JSON object in the following order of fields: (.*)", last, re.DOTALL)
+        order = re.search(rf"{_ORDER} (.*)", self.prompt, re.DOTALL)
         return frozenset(re.findall(r"`(\w+)`", order.group(1))) if order else frozenset()
 
     @property
@@ -86,6 +103,9 @@ class Request:
         """The JSON schema that was sent along, or None."""
         format_ = self.body.get("response_format") or {}
         return format_["json_schema"]["schema"] if format_.get("type") == "json_schema" else None
+
+
+_ORDER = "Respond with a JSON object in the following order of fields:"
 
 
 def _texts(content: Any) -> list[str]:
@@ -102,12 +122,29 @@ class FakeServer:
 
     Args:
         answer: Makes the reply, or the fault, for a request. It is called from several threads.
-        models: Names served under `/v1/models`.
+        models: Names served under `/v1/models`; None has no such page.
+        told: What the list says of each model beside its name.
+        quota: What is taken before requests are refused with 429; None takes everything.
+
+    Attributes:
+        refused: Requests that the quota refused.
+        prompt_tokens: What was reported in replies that were sent whole.
+        completion_tokens: The same.
     """
 
-    def __init__(self, answer: Answer, models: tuple[str, ...] = ("fake-model",)) -> None:
+    def __init__(
+        self,
+        answer: Answer,
+        models: tuple[str, ...] | None = ("fake-model",),
+        told: Mapping[str, Any] | None = None,
+        quota: Quota | None = None,
+    ) -> None:
+        self.quota = quota
+        self.refused = self.prompt_tokens = self.completion_tokens = 0
         self.answer = answer
         self.models = models
+        self.told = dict(told or {})
+        self.lists: list[str] = []
         self._requests: list[Request] = []
         self._lock = threading.Lock()
         self.closing = threading.Event()
@@ -119,6 +156,11 @@ class FakeServer:
     def address(self) -> str:
         """What goes into `api_base=`."""
         return f"http://127.0.0.1:{self._http.server_address[1]}/v1"
+
+    @property
+    def root(self) -> str:
+        """The address without a path."""
+        return self.address.removesuffix("/v1")
 
     @property
     def requests(self) -> list[Request]:
@@ -135,7 +177,15 @@ class FakeServer:
         """Record a request and make its reply."""
         with self._lock:
             self._requests.append(request)
-        return self.answer(request)
+            wait = self.quota.wait(request.time) if self.quota is not None else 0.0
+            self.refused += bool(wait)
+        return Fault(Failure.RATE_LIMIT, math.ceil(wait)) if wait else self.answer(request)
+
+    def report(self, usage: Mapping[str, int]) -> None:
+        """Add up what a reply reports."""
+        with self._lock:
+            self.prompt_tokens += usage["prompt_tokens"]
+            self.completion_tokens += usage["completion_tokens"]
 
     def __enter__(self) -> Self:
         self._thread.start()
@@ -165,16 +215,19 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         """`/v1/models`."""
-        if self.path != "/v1/models":
-            self._send(404, {"error": {"message": f"no {self.path} here"}})
+        fake = self.server.fake
+        fake.lists.append(self.headers.get("Authorization", ""))
+        if self.path != "/v1/models" or fake.models is None:
+            self._send(404, {"error": {"message": f"no {self.path} here for {fake.lists[-1]}"}})
             return
-        models = [{"id": name, "object": "model"} for name in self.server.fake.models]
+        models = [{"id": name, "object": "model", **fake.told} for name in fake.models]
         self._send(200, {"object": "list", "data": models})
 
     def do_POST(self) -> None:
         """`/v1/chat/completions`."""
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        if self.path != "/v1/chat/completions":
+        # A gateway in front of a model has a path of its own.
+        if not self.path.endswith("/v1/chat/completions"):
             self._send(404, {"error": {"message": f"no {self.path} here"}})
             return
         request = Request(body, time.monotonic(), self.headers.get("Authorization", ""))
@@ -182,14 +235,20 @@ class _Handler(BaseHTTPRequestHandler):
         if isinstance(reply, Fault):
             self._fail(request, reply)
         else:
-            self._send(200, _completion(request, {"content": reply}))
+            self._complete(request, {"content": reply})
+
+    def _complete(self, request: Request, message: Mapping[str, Any], finish: str = "stop") -> None:
+        completion = _completion(request, message, finish)
+        self.server.fake.report(completion["usage"])
+        self._send(200, completion)
 
     def _fail(self, request: Request, fault: Fault) -> None:
         match fault.kind:
             case Failure.RATE_LIMIT:
                 self._send(429, {"error": {"message": "slow down"}}, {"Retry-After": f"{fault.seconds:g}"})
             case Failure.SERVER_ERROR:
-                self._send(500, {"error": {"message": "something broke"}})
+                after = {"Retry-After": f"{fault.seconds:g}"} if fault.seconds else {}
+                self._send(fault.status, {"error": {"message": fault.message}}, after)
             case Failure.TOO_LONG:
                 wrong = {"message": "maximum context length exceeded", "code": "context_length_exceeded"}
                 self._send(400, {"error": wrong})
@@ -204,11 +263,13 @@ class _Handler(BaseHTTPRequestHandler):
                 whole = json.dumps(_completion(request, {"content": "cut off"})).encode()
                 self._send_bytes(200, whole[: len(whole) // 2])
             case Failure.EMPTY:
-                self._send(200, _completion(request, {"content": ""}))
+                self._complete(request, {"content": ""})
             case Failure.REFUSAL:
-                self._send(200, _completion(request, {"content": None, "refusal": "I will not say."}))
+                self._complete(request, {"content": None, "refusal": "I will not say."})
             case Failure.FILTERED:
-                self._send(200, _completion(request, {"content": ""}, finish="content_filter"))
+                self._complete(request, {"content": ""}, finish="content_filter")
+            case Failure.CUT:
+                self._complete(request, {"content": fault.text[: len(fault.text) // 2]}, finish="length")
 
     def _drop(self) -> None:
         # Closed with a reset, as a process that dies does it.

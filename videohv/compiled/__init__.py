@@ -5,12 +5,15 @@ from __future__ import annotations
 import json
 from importlib import resources
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar, overload
 
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from videohv.errors import ProgramError
+from videohv.modules.program import VideoProgram
 from videohv.modules.videohv import VideoHV
+
+Program = TypeVar("Program", bound=VideoProgram)
 
 
 class _Field(BaseModel):
@@ -41,15 +44,23 @@ def shipped() -> tuple[str, ...]:
     return tuple(sorted(name.removesuffix(".json") for name in names if name.endswith(".json")))
 
 
-def load_program(name: str | Path, into: VideoHV | None = None) -> VideoHV:
+@overload
+def load_program(name: str | Path, into: None = None) -> VideoHV: ...
+
+
+@overload
+def load_program(name: str | Path, into: Program) -> Program: ...
+
+
+def load_program(name: str | Path, into: VideoProgram | None = None) -> VideoProgram:
     """A program with the instructions and demonstrations of a saved one.
 
     A model that was saved with it is left out: which model is asked is for the caller to say, and a file from somebody
     else must not send captions elsewhere.
 
     Args:
-        name: A shipped name, or a JSON file written by `VideoHV.save`.
-        into: Loaded into this one, whose settings and models stay; None makes a new one.
+        name: A shipped name, or a JSON file written by a program's `save`.
+        into: Loaded into this one, of whatever method, whose settings and models stay; None makes a new `VideoHV`.
 
     Raises:
         ProgramError: If there is no such program, or it was saved with other agents or other signature fields.
@@ -60,7 +71,10 @@ def load_program(name: str | Path, into: VideoHV | None = None) -> VideoHV:
     known = dict(program.named_predictors())
     if saved.keys() != known.keys():
         differing = ", ".join(sorted(saved.keys() ^ known.keys()))
-        raise ProgramError(f"{source}: the saved agents differ from this version's in {differing}; compile it anew")
+        raise ProgramError(
+            f"{source}: the saved agents differ from those of method {program.method!r} in {differing}; "
+            "load it into the method that it was compiled for, or compile it anew"
+        )
     for agent, predictor in known.items():
         # DSPy assigns saved field texts by position: a renamed or inserted field would shift them in silence. The last
         # field's prefix is part of the prompt that an optimizer may have rewritten.

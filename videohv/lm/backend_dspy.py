@@ -1,16 +1,21 @@
-"""Every other provider: whatever DSPy knows by name, such as `openai`, `anthropic`, `gemini` or `ollama`."""
+"""Every other provider: whatever DSPy knows by name, such as `openai`, `anthropic`, `gemini` or `azure`."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import dspy
 from dspy.utils.exceptions import LMError
 
 from videohv.errors import InputError
 from videohv.lm.facts import Facts, attach
+from videohv.lm.keys import find_key
 from videohv.lm.spec import Spec
+
+_SIGNED_IN = {"azure": ("AZURE_CLIENT_ID", "AZURE_FEDERATED_TOKEN_FILE", "IDENTITY_ENDPOINT")}
+"""Variables that say that a cloud's own login stands in for a key."""
 
 
 def dspy_lm(spec: Spec, seed: int | None, others: Sequence[str]) -> dspy.LM:
@@ -24,15 +29,18 @@ def dspy_lm(spec: Spec, seed: int | None, others: Sequence[str]) -> dspy.LM:
         others: Names of the backends, for the message.
 
     Raises:
-        InputError: If the provider is unknown, its key is missing, or the model does not take an option.
+        InputError: If the provider is unknown, its key or address is missing, or the model does not take an option.
     """
+    name = f"{spec.provider}/{spec.model}"
     if spec.options.api_base is not None:
-        raise InputError(
-            f"{spec.provider}/{spec.model}: a server given by its address is named  "
-            f"openai-compatible/{spec.model}?api_base=…"
-        )
+        raise InputError(f"{name}: a server given by its address is named  openai-compatible/{spec.model}?api_base=…")
     spec.only("temperature", "max_tokens", "seed", "timeout", "retries", "images", "context")
-    native = _check_provider(spec, others)
+    native = native_provider(spec.provider)
+    if native is None and spec.provider not in _listed():
+        known = ", ".join(sorted({*others, *_native()}))
+        raise InputError(f"no backend is called {spec.provider!r}: known are {known}, and what LiteLLM knows")
+    if not spec.model:
+        raise InputError(f"{spec.provider}: expected {spec.provider}/model")
     options = spec.options
     settings = {
         "temperature": options.temperature,
@@ -40,8 +48,8 @@ def dspy_lm(spec: Spec, seed: int | None, others: Sequence[str]) -> dspy.LM:
         "seed": options.seed if options.seed is not None else (seed if native else None),
         "timeout": options.timeout,
         "num_retries": options.retries,
+        **(_access(spec, native) if native is not None else {}),
     }
-    name = f"{spec.provider}/{spec.model}"
     try:
         made = dspy.LM(name, **{key: value for key, value in settings.items() if value is not None})
     except (LMError, ValueError, TypeError) as error:
@@ -50,25 +58,34 @@ def dspy_lm(spec: Spec, seed: int | None, others: Sequence[str]) -> dspy.LM:
     return made
 
 
-def _check_provider(spec: Spec, others: Sequence[str]) -> bool:
-    """Whether DSPy speaks to the provider itself; raises if it knows none of that name or its key is missing."""
+def native_provider(prefix: str) -> Any:
+    """What DSPy itself knows of a provider that it speaks to without LiteLLM, or None: address, keys, protocol."""
     from dspy._vendor.lm15.registry import lookup
-    from dspy._vendor.lm15.router import LITELLM_PROVIDER_PREFIXES as NATIVE
 
-    if spec.provider in NATIVE:
-        definition = lookup(NATIVE[spec.provider])
-        keys = definition.env_keys if definition is not None else ()
-        if keys and not any(os.environ.get(key) for key in keys):
-            raise InputError(
-                f"{spec.provider}/{spec.model} needs a key: set the environment variable {' or '.join(keys)}"
-            )
-        if not spec.model:
-            raise InputError(f"{spec.provider}: expected {spec.provider}/model")
-        return True
-    if spec.provider not in _listed() or not spec.model:
-        known = ", ".join(sorted({*others, *NATIVE}))
-        raise InputError(f"no backend is called {spec.provider!r}: known are {known}, and what LiteLLM knows")
-    return False
+    return lookup(_native()[prefix]) if prefix in _native() else None
+
+
+def _native() -> Mapping[str, str]:
+    # DSPy has no public way to these, and the error for a missing key comes only with the first call.
+    from dspy._vendor.lm15.router import LITELLM_PROVIDER_PREFIXES
+
+    names: Mapping[str, str] = LITELLM_PROVIDER_PREFIXES
+    return names
+
+
+def _access(spec: Spec, definition: Any) -> dict[str, Any]:
+    """The key, unless DSPy finds it itself; raises if it lies nowhere, or an address is missing that it needs."""
+    host = definition.access.host
+    if host is not None:
+        told = (*host.endpoint_env, *(name for setting in host.settings if not setting.default for name in setting.env))
+        if told and not any(os.environ.get(name) for name in told):
+            raise InputError(f"{spec.provider}/{spec.model} needs an address: set the environment variable {told[0]}")
+    if not definition.env_keys or any(os.environ.get(name) for name in _SIGNED_IN.get(spec.provider, ())):
+        return {}
+    try:
+        return find_key(definition.env_keys, [spec.provider])
+    except InputError as error:
+        raise InputError(f"{spec.provider}/{spec.model} needs a key: {error}") from None
 
 
 def _listed() -> frozenset[str]:

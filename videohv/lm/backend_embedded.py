@@ -9,18 +9,20 @@ import dspy
 
 from videohv.errors import ModelError
 from videohv.lm.backends import backend
-from videohv.lm.catalogue import DEFAULT, entry
+from videohv.lm.catalogue import DEFAULT, Entry, entry
 from videohv.lm.embedded import MAX_TOKENS, EmbeddedEngine, embedded_lm
 from videohv.lm.facts import Facts, attach
-from videohv.lm.fetch import pull
+from videohv.lm.fetch import expected_path, model_path, pull
 from videohv.lm.llama import choose_context, choose_threads, require_llama
 from videohv.lm.sources import Progress
 from videohv.lm.spec import Spec
 
+PROVIDER = "embedded"
+
 _ENDS = 1 << 20
 
 
-@backend("embedded")
+@backend(PROVIDER)
 def embedded(spec: Spec, seed: int | None) -> dspy.LM:
     """`embedded[/NAME]` from the catalogue, fetched when absent, or `embedded/PATH.gguf`.
 
@@ -29,8 +31,8 @@ def embedded(spec: Spec, seed: int | None) -> dspy.LM:
     return embedded_from(spec, seed, None)
 
 
-def embedded_from(spec: Spec, seed: int | None, on_progress: Progress | None) -> dspy.LM:
-    """As `embedded`, telling `on_progress` of the fetch."""
+def embedded_from(spec: Spec, seed: int | None, on_progress: Progress | None, *, fetch: bool = True) -> dspy.LM:
+    """As `embedded`, telling `on_progress` of the fetch; without `fetch`, of a model that may not be there yet."""
     spec.only("temperature", "max_tokens", "seed", "context", "threads")
     require_llama()
     options = spec.options
@@ -42,7 +44,7 @@ def embedded_from(spec: Spec, seed: int | None, on_progress: Progress | None) ->
         name, shown = f"{path.stem}@{_fingerprint(path)}", path.stem
     else:
         name = shown = entry(spec.model or DEFAULT).name
-        path = pull(name, on_progress)
+        path = pull(name, on_progress) if fetch else expected_path(name)
     made = embedded_lm(
         name,
         EmbeddedEngine(path, context, threads),
@@ -53,6 +55,18 @@ def embedded_from(spec: Spec, seed: int | None, on_progress: Progress | None) ->
     used = f"{threads.generate} thread{'s' if threads.generate > 1 else ''}"
     attach(made, Facts(f"embedded/{shown}", f"in this process ({used}, {context} tokens of context)"))
     return made
+
+
+def to_fetch(spec: Spec) -> Entry | None:
+    """The model that a call of this spec would have to fetch first, if there is one.
+
+    Raises:
+        InputError: If no model is called that.
+    """
+    if spec.provider != PROVIDER or spec.model.endswith(".gguf"):
+        return None
+    wanted = entry(spec.model or DEFAULT)
+    return wanted if model_path(wanted.name) is None else None
 
 
 def _fingerprint(path: Path) -> str:

@@ -5,6 +5,11 @@ A backend is a function from a `Spec` and a seed to an LM, registered under the 
     @backend("my-lab")
     def my_lab(spec: Spec, seed: int | None) -> dspy.LM: ...
 
+An installed package brings one along by an entry point of the group `videohv.backends`, whose name is the provider:
+
+    [project.entry-points."videohv.backends"]
+    my-lab = "my_package.videohv_backend:my_lab"
+
 What no backend answers to is handed to DSPy.
 """
 
@@ -13,9 +18,11 @@ from __future__ import annotations
 import importlib
 import threading
 from collections.abc import Callable
+from importlib.metadata import EntryPoint, entry_points
 
 import dspy
 
+from videohv.errors import InputError, ModelError, VideoHVError
 from videohv.lm.sources import Progress
 from videohv.lm.spec import Spec, parse_spec
 
@@ -24,7 +31,10 @@ Backend = Callable[[Spec, int | None], dspy.LM]
 _backends: dict[str, Backend] = {}
 _BUILT_IN = ("videohv.lm.backend_embedded", "videohv.lm.backend_server")
 
-__all__ = ["Backend", "backend", "backend_names", "default_lm", "make_lm"]
+GROUP = "videohv.backends"
+"""Entry points of installed packages that bring a backend along."""
+
+__all__ = ["GROUP", "Backend", "backend", "backend_names", "default_lm", "make_lm"]
 
 
 def backend(*providers: str) -> Callable[[Backend], Backend]:
@@ -39,13 +49,11 @@ def backend(*providers: str) -> Callable[[Backend], Backend]:
 
 
 def backend_names() -> tuple[str, ...]:
-    """Provider names that have a backend of their own."""
-    for module in _BUILT_IN:
-        importlib.import_module(module)
-    return tuple(sorted(_backends))
+    """Provider names that have a backend of their own, be it built in, registered or installed."""
+    return tuple(sorted({*_registered(), *(point.name for point in entry_points(group=GROUP))}))
 
 
-def make_lm(spec: str, *, seed: int | None = None) -> dspy.LM:
+def make_lm(spec: str | Spec, *, seed: int | None = None) -> dspy.LM:
     """The LM that a spec names. Nothing is sent; an embedded model that is not in the cache yet is fetched.
 
     Args:
@@ -54,15 +62,45 @@ def make_lm(spec: str, *, seed: int | None = None) -> dspy.LM:
 
     Raises:
         InputError: If the spec is wrong, its provider is unknown, or its key is missing. One line that says what to do.
-        ModelError: If an embedded model cannot be fetched or its file is missing.
+        ModelError: If an embedded model cannot be fetched or its file is missing, or an installed backend is broken.
         MissingExtra: If the backend's package is not installed.
     """
-    parsed = parse_spec(spec)
-    if parsed.provider in backend_names():
-        return _backends[parsed.provider](parsed, seed)
+    parsed = parse_spec(spec) if isinstance(spec, str) else spec
+    made = _registered().get(parsed.provider) or _installed(parsed.provider)
+    if made is not None:
+        return made(parsed, seed)
     from videohv.lm.backend_dspy import dspy_lm
 
     return dspy_lm(parsed, seed, others=backend_names())
+
+
+def _registered() -> dict[str, Backend]:
+    for module in _BUILT_IN:
+        importlib.import_module(module)
+    return _backends
+
+
+def _installed(provider: str) -> Backend | None:
+    """The backend that an installed package has for a provider. Other packages' code is not even imported."""
+    found = tuple(entry_points(group=GROUP, name=provider))
+    if not found:
+        return None
+    if len({point.value for point in found}) > 1:
+        owners = " and ".join(sorted(_owner(point) for point in found))
+        raise InputError(f"the backend {provider!r} is brought along by {owners}: uninstall one of them")
+    try:
+        loaded = found[0].load()
+    except VideoHVError:
+        raise
+    except Exception as error:
+        why = f"{type(error).__name__}: {error}"
+        raise ModelError(f"the backend {provider!r} of {_owner(found[0])} could not be loaded ({why})") from error
+    # The module may have registered the function itself, with the decorator that the built-in ones use.
+    return _backends.setdefault(provider, loaded)
+
+
+def _owner(point: EntryPoint) -> str:
+    return point.dist.name if point.dist is not None else point.value
 
 
 _default: list[dspy.LM] = []

@@ -16,6 +16,8 @@ class Facts:
     images: Whether it sees images, when known.
     context_tokens: Prompt and reply together, when known.
     key_env: Name of the environment variable that holds its key, if the spec named one.
+    server: Address of the OpenAI-compatible server that serves it, if it is one of the user's own.
+    served_as: What that server calls it.
     """
 
     name: str
@@ -23,6 +25,8 @@ class Facts:
     images: bool | None = None
     context_tokens: int | None = None
     key_env: str | None = None
+    server: str | None = None
+    served_as: str = ""
 
 
 def attach(lm: Any, facts: Facts) -> None:

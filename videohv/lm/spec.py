@@ -4,7 +4,8 @@
     embedded/qwen2.5-coder-0.5b                           another one of the catalogue
     embedded/models/my.gguf?threads=4                     an own file; absolute with a second slash
     openai/gpt-4o-mini?temperature=0                      whatever DSPy knows by name
-    openai-compatible/qwen3-vl?api_base=http://host:8000  a server of one's own
+    ollama/qwen3                                          a local server at its usual address
+    openai-compatible/qwen3-vl?api_base=http://host:8000  any other server of one's own
 
 A key is never part of a spec, because specs end up in logs, traces and shell histories.
 """
@@ -12,15 +13,17 @@ A key is never part of a spec, because specs end up in logs, traces and shell hi
 from __future__ import annotations
 
 import re
-from typing import Annotated
-from urllib.parse import parse_qsl, urlsplit, urlunsplit
+from collections.abc import Iterable
+from typing import Annotated, Any
+from urllib.parse import parse_qsl, quote, urlsplit, urlunsplit
 
 from pydantic import Field, ValidationError, field_validator
 
 from videohv.errors import InputError
+from videohv.lm.redact import without_keys
 from videohv.types import Value
 
-_SECRET = re.compile(r"(?<!_)key$|token$|secret|password|authorization", re.IGNORECASE)
+_SECRET = re.compile(r"key$|token$|secret|password|authorization", re.IGNORECASE)
 
 
 class Options(Value):
@@ -67,7 +70,7 @@ class Options(Value):
     @property
     def given(self) -> frozenset[str]:
         """Names of the options that were given."""
-        return frozenset(self.model_fields_set)
+        return frozenset(name for name in Options.model_fields if getattr(self, name) is not None)
 
 
 class Spec(Value):
@@ -76,6 +79,13 @@ class Spec(Value):
     provider: str
     model: str
     options: Options = Options()
+
+    def __str__(self) -> str:
+        """As it is written; `parse_spec` reads it back."""
+        name = f"{self.provider}/{self.model}" if self.model else self.provider
+        given = self.options.model_dump(mode="json", exclude_none=True)
+        written = "&".join(f"{key}={quote(_written(value), safe=':/,')}" for key, value in given.items())
+        return f"{name}?{written}" if written else name
 
     def only(self, *allowed: str) -> None:
         """Raise `InputError` if an option was given that is not among those `allowed`."""
@@ -86,6 +96,10 @@ class Spec(Value):
             )
 
 
+def _written(value: Any) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
 def parse_spec(text: str) -> Spec:
     """Parse `provider/model[?option=value&…]`. Values are percent-decoded.
 
@@ -93,27 +107,52 @@ def parse_spec(text: str) -> Spec:
         InputError: If it is not of that form, or an option is unknown, doubled, out of range, or a secret.
     """
     name, mark, query = text.strip().partition("?")
-    provider, slash, model = name.partition("/")
-    if not provider or (slash and not model):
-        raise InputError(f"model {name!r}: expected provider/model, such as openai/gpt-4o-mini or embedded")
     try:
         pairs = parse_qsl(query, keep_blank_values=True, strict_parsing=True) if mark else []
     except ValueError:
-        raise InputError(f"model {name!r}: after the question mark, expected option=value&option=value") from None
-    values: dict[str, str] = {}
-    for key, value in pairs:
-        if _SECRET.search(key):
+        raise InputError(f"{_called(name)}: after the question mark, expected option=value&option=value") from None
+    return make_spec(name, pairs)
+
+
+def make_spec(name: str, options: Iterable[tuple[str, Any]]) -> Spec:
+    """The spec of a `provider/model` with options that were already taken apart.
+
+    Args:
+        name: `provider/model`, or a provider alone where it has a default model.
+        options: Names and values.
+
+    Raises:
+        InputError: As `parse_spec`. A value is never repeated, in case it is a secret.
+    """
+    provider, slash, model = name.partition("/")
+    if not provider or (slash and not model):
+        raise InputError(f"{_called(name)}: expected provider/model, such as openai/gpt-4o-mini or embedded")
+    if without_keys(provider) != provider:
+        raise InputError("a key stands where a model belongs: put it into an environment variable")
+    values: dict[str, Any] = {}
+    for key, value in options:
+        if is_secret(key):
             raise InputError(
-                f"model {name!r}: {key!r} does not belong in a spec; put the key into an environment variable"
+                f"{_called(name)}: {key!r} does not belong in a spec; put the key into an environment variable"
             )
         if key not in Options.model_fields:
-            raise InputError(f"model {name!r}: no option is called {key!r}; known: {', '.join(Options.model_fields)}")
+            raise InputError(f"{_called(name)}: no option is called {key!r}; known: {', '.join(Options.model_fields)}")
         if key in values:
-            raise InputError(f"model {name!r}: the option {key!r} is given twice")
+            raise InputError(f"{_called(name)}: the option {key!r} is given twice")
         values[key] = value
     try:
-        options = Options.model_validate(values)
+        made = Options.model_validate(values)
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False, include_context=False)[0]
-        raise InputError(f"model {name!r}, option {first['loc'][0]!r}: {first['msg']}") from None
-    return Spec(provider=provider, model=model, options=options)
+        raise InputError(f"{_called(name)}, option {first['loc'][0]!r}: {first['msg']}") from None
+    return Spec(provider=provider, model=model, options=made)
+
+
+def is_secret(name: str) -> bool:
+    """Whether something of this name would be a key, token or password; the name of a variable is none."""
+    return _SECRET.search(name) is not None
+
+
+def _called(name: str) -> str:
+    # Whoever puts a key where a model belongs must not find it in a log.
+    return f"model {without_keys(name)!r}"

@@ -6,6 +6,7 @@ that books to the role; it hands everything on to the tracker around it, so `dsp
 
 from __future__ import annotations
 
+import re
 import threading
 import time
 from collections import defaultdict
@@ -25,11 +26,16 @@ OTHER = "other"
 """The role of calls that were made outside any role block."""
 
 _TIERED_FROM = 128_000
+_PLAIN = re.compile(r"(in|out)put_cost_per_token")
+_TIERED = re.compile(r"(in|out)put_cost_per_token(_above_[0-9a-z]+_tokens)?")
 
 
 @dataclass
 class Call:
-    """One role block: what happened in it so far. `images` may be set by the caller while the block is open."""
+    """One role block: what happened in it so far.
+
+    While the block is open the caller may set `images`, and `sent` to False when nothing left this process.
+    """
 
     role: str
     model: str
@@ -37,6 +43,7 @@ class Call:
     calls: int = 0
     failed: bool = False
     cached: bool = False
+    sent: bool = True
     prompt_tokens: int = 0
     cached_prompt_tokens: int = 0
     completion_tokens: int = 0
@@ -90,7 +97,7 @@ class Ledger:
         except BaseException as error:
             call.failed = True
             call.cached = call.calls == 0 and isinstance(error, AdapterParseError)
-            call.calls = call.calls or int(not call.cached)
+            call.calls = call.calls or int(call.sent and not call.cached)
             raise
         else:
             call.cached = call.calls == 0
@@ -207,6 +214,26 @@ def estimate(model: str, usage: Mapping[str, Any]) -> float | None:
     per_written = prices.get("cache_creation_input_token_cost", per_prompt)
     plain = max(0, prompt - read - written)
     return float(plain * per_prompt + read * per_read + written * per_written + completion * per_completion)
+
+
+def highest_price(model: str, prompt: int, completion: int) -> float | None:
+    """The most that a call can cost in US dollars, whatever tier it falls into; None if no price is listed.
+
+    Args:
+        model: As DSPy names it. What runs in this process costs nothing.
+        prompt: Tokens of the prompt.
+        completion: Tokens of the reply.
+    """
+    if model.startswith("embedded/"):
+        return 0.0
+    tiers = _TIERED if prompt > _TIERED_FROM else _PLAIN
+    rates = [
+        [price for name, price in published(model).items() if tiers.fullmatch(name) and name.startswith(kind)]
+        for kind in ("input", "output")
+    ]
+    if not all(rates):
+        return None
+    return float(prompt * max(rates[0]) + completion * max(rates[1]))
 
 
 def _count(counts: Mapping[str, Any], name: str) -> int:

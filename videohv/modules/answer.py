@@ -84,19 +84,35 @@ def read_verdicts(verdicts: Iterable[OptionVerdict], question: Question) -> tupl
     return tuple(read[i] for i in sorted(read))
 
 
-def _read(prediction: dspy.Prediction, question: Question, may_abstain: bool) -> Decision:
-    index: int | None
-    if prediction.answer.strip(" .*\"'").upper() == ABSTAIN:
-        if not may_abstain:
-            raise Unusable("it abstained although it may not")
-        index = None
-    else:
-        index = read_letter(prediction.answer, question)
+def read_choice(said: str, question: Question, may_abstain: bool) -> int | None:
+    """The option that a reply chose; None if it abstained.
+
+    Raises:
+        Unusable: It names no option, or abstained although it may not.
+    """
+    if said.strip(" .*\"'").upper() != ABSTAIN:
+        return read_letter(said, question)
+    if not may_abstain:
+        raise Unusable("it abstained although it may not")
+    return None
+
+
+def read_decision(prediction: dspy.Prediction, question: Question, may_abstain: bool) -> Decision:
+    """The fields that every answering signature has: `answer`, `confidence` and `reasoning`.
+
+    Raises:
+        Unusable: As `read_choice`.
+    """
     confidence = prediction.confidence
     return Decision(
-        option_index=index,
+        option_index=read_choice(prediction.answer, question, may_abstain),
         confidence=min(1.0, max(0.0, confidence)) if math.isfinite(confidence) else None,
         reasoning=tidy(prediction.reasoning),
-        verdicts=read_verdicts(prediction.verdicts, question),
-        conflicts=tuple(text for conflict in prediction.conflicts[:MOST_ITEMS] if (text := tidy(conflict))),
+    )
+
+
+def _read(prediction: dspy.Prediction, question: Question, may_abstain: bool) -> Decision:
+    conflicts = tuple(text for conflict in prediction.conflicts[:MOST_ITEMS] if (text := tidy(conflict)))
+    return read_decision(prediction, question, may_abstain).model_copy(
+        update={"verdicts": read_verdicts(prediction.verdicts, question), "conflicts": conflicts}
     )

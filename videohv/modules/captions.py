@@ -13,7 +13,7 @@ from videohv.data.store import CaptionStore
 from videohv.errors import InputError
 from videohv.lm.roles import eyes
 from videohv.modules.captioner import Captioner, LMCaptioner
-from videohv.modules.settings import LoopSettings
+from videohv.modules.settings import MethodSettings
 from videohv.types import Caption, CaptionInfo
 from videohv.video import Video
 
@@ -30,7 +30,7 @@ def choose_captioner(name: str, module: Captioner, workers: int = 4) -> Captione
         InputError: If the name is unknown, or `lm` is asked for and no model sees images.
         MissingExtra: If its packages are not installed.
     """
-    lm = eyes(module.predict.lm) if name in ("auto", "lm") else None
+    lm = eyes(module.predict.lm, "captioner") if name in ("auto", "lm") else None
     if lm is not None:
         return LMCaptioner(module, lm, workers)
     if name == "lm":
@@ -42,7 +42,7 @@ def captions_of(
     video: Video,
     name: str,
     module: Captioner,
-    settings: LoopSettings,
+    settings: MethodSettings,
     store: Path | None,
     on_progress: Callable[[int, int], None] | None = None,
 ) -> tuple[tuple[Caption, ...], CaptionInfo]:

@@ -28,10 +28,10 @@ class Sighting(NamedTuple):
     observations: tuple[Observation, ...]
 
 
-def frame_inputs(frames: Sequence[Frame]) -> dict[str, object]:
+def frame_inputs(frames: Sequence[Frame], most: int = MAX_FRAMES_A_LOOK) -> dict[str, object]:
     """The two input fields that every signature with frames has: their times as text, and the pictures."""
-    if len(frames) > MAX_FRAMES_A_LOOK:
-        raise ValueError(f"{len(frames)} frames for one vision call; at most {MAX_FRAMES_A_LOOK} are allowed")
+    if len(frames) > most:
+        raise ValueError(f"{len(frames)} frames for one vision call; at most {most} are allowed")
     return {
         "times": ", ".join(f"{frame.time:.2f}s" for frame in frames),
         "frames": [dspy.Image(frame.data_uri) for frame in frames],
@@ -51,7 +51,9 @@ def read_sights(sights: Sequence[Sight], times: Sequence[float]) -> list[Observa
     return seen
 
 
-def seen_in_frames(predictor: dspy.Predict, lm: dspy.BaseLM, clue: Clue, frames: Sequence[Frame]) -> Sighting:
+def seen_in_frames(
+    step: str, predictor: dspy.Predict, lm: dspy.BaseLM, clue: Clue, frames: Sequence[Frame]
+) -> Sighting:
     """What the vision LM sees in at most five frames as far as the clue is concerned.
 
     Each sight is booked to the frame whose time is nearest to the one that the model names, never by its position in
@@ -68,7 +70,7 @@ def seen_in_frames(predictor: dspy.Predict, lm: dspy.BaseLM, clue: Clue, frames:
 
     # One picture is about a megabyte in DSPy's history; the trace keeps what was seen instead.
     with dspy.context(disable_history=True):
-        seen = ask("verifier.look", predictor, read, lm=lm, clue=clue.observation, **frame_inputs(frames))
+        seen = ask(step, predictor, read, lm=lm, clue=clue.observation, **frame_inputs(frames))
     return Sighting(Source.FRAMES, tuple(times), seen)
 
 

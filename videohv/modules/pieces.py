@@ -8,11 +8,12 @@ from typing import TypeVar
 import dspy
 
 from videohv.lm import context_tokens
-from videohv.modules.ask import StepFailed
+from videohv.lm.roles import lm_for
+from videohv.modules.failures import StepFailed, TooLong
 from videohv.modules.parallel import side_by_side
 from videohv.modules.recorder import current
 from videohv.modules.render import Line
-from videohv.modules.settings import LoopSettings
+from videohv.modules.settings import MethodSettings
 
 T = TypeVar("T")
 
@@ -25,12 +26,15 @@ UNKNOWN_CONTEXT = 32_768
 RESERVED = 3_000
 """Tokens kept for instructions, demonstrations, the question and the reply."""
 
+SHORTEST_LINE = 100
+"""Characters below which a line is not cut."""
 
-def caption_tokens(predictor: dspy.Predict, settings: LoopSettings) -> int:
-    """Tokens of captions that one prompt of this predictor may hold."""
+
+def caption_tokens(step: str, predictor: dspy.Predict, settings: MethodSettings) -> int:
+    """Tokens of captions that one prompt of this step, made by this predictor, may hold."""
     if settings.caption_tokens is not None:
         return settings.caption_tokens
-    lm = predictor.lm or dspy.settings.lm
+    lm = lm_for(step, predictor.lm)
     context = (context_tokens(lm) if lm is not None else None) or UNKNOWN_CONTEXT
     demos = sum(len(str(demo)) for demo in predictor.demos) / CHARS_A_TOKEN
     return max(500, int(context - RESERVED - demos))
@@ -66,23 +70,41 @@ def text_of(piece: Sequence[Line]) -> str:
 def each_piece(call: Callable[[Sequence[Line]], T], pieces: Sequence[Sequence[Line]], workers: int) -> list[T]:
     """Call for every piece side by side and return what came, in order; a failed piece is recorded as degraded.
 
+    A piece that turns out to be too long for the model is called in halves, so there may be more results than pieces.
+
     Raises:
         StepFailed: If every piece failed, or no later call could succeed either.
     """
 
-    def attempt(piece: Sequence[Line]) -> T | StepFailed:
+    def attempt(piece: Sequence[Line]) -> list[T | StepFailed]:
         try:
-            return call(piece)
+            return [call(piece)]
+        except TooLong as failure:
+            halves = _halves(piece)
+            if not halves:
+                return [failure]
+            if recorder := current():
+                recorder.warn(f"{failure.step}: captions did not fit the model and were given in smaller pieces")
+            return [result for half in halves for result in attempt(half)]
         except StepFailed as failure:
             if failure.hopeless:
                 raise
-            return failure
+            return [failure]
 
-    results = side_by_side(attempt, pieces, workers)
+    results = [result for results in side_by_side(attempt, pieces, workers) for result in results]
     failures = [result for result in results if isinstance(result, StepFailed)]
     if len(failures) == len(results):
         raise failures[0]
     if recorder := current():
         for failure in failures:
-            recorder.degrade(failure.step, f"one of {len(pieces)} pieces of the captions is missing: {failure.why}")
+            recorder.degrade(failure.step, f"one of {len(results)} pieces of the captions is missing: {failure.why}")
     return [result for result in results if not isinstance(result, StepFailed)]
+
+
+def _halves(piece: Sequence[Line]) -> list[list[Line]]:
+    """The piece in two, a single line cut short instead; nothing if it is as short as can be."""
+    if len(piece) > 1:
+        middle = len(piece) // 2
+        return [list(piece[:middle]), list(piece[middle:])]
+    (line,) = piece
+    return [[line._replace(text=line.text[: len(line.text) // 2])]] if len(line.text) > 2 * SHORTEST_LINE else []

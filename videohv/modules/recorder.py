@@ -16,7 +16,7 @@ from typing import Any
 
 from videohv.errors import Cancelled
 from videohv.lm.usage import Ledger
-from videohv.modules.settings import LoopSettings
+from videohv.modules.settings import MethodSettings
 from videohv.types import (
     Answer,
     CaptionInfo,
@@ -98,7 +98,14 @@ Listener = Callable[[Event], None]
 class Recorder:
     """Collects what a question does and passes each step on to the listeners."""
 
-    def __init__(self, question: Question, settings: LoopSettings, listeners: tuple[Listener, ...] = ()) -> None:
+    def __init__(
+        self,
+        question: Question,
+        settings: MethodSettings,
+        listeners: tuple[Listener, ...] = (),
+        method: str = "videohv",
+    ) -> None:
+        self.method = method
         self.question = question
         self.settings = settings
         self.ledger = Ledger()
@@ -198,6 +205,7 @@ class Recorder:
     def trace(self, outcome: Outcome, answer: Answer | None = None, error: str = "") -> Trace:
         """Everything so far as a frozen value."""
         return Trace(
+            method=self.method,
             question=self.question,
             outcome=outcome,
             answer=answer,
@@ -209,7 +217,7 @@ class Recorder:
             degraded=tuple(self._degraded),
             warnings=tuple(self._warnings),
             error=error,
-            settings=self.settings.model_dump(),
+            settings=self.settings.model_dump(mode="json"),
             usage=self.ledger.by_role(),
             seconds=self.seconds,
         )

@@ -11,7 +11,7 @@ from videohv import signatures
 from videohv.modules.ask import Unusable, ask
 from videohv.modules.pieces import caption_tokens, each_piece, in_pieces, text_of
 from videohv.modules.render import Line, tidy
-from videohv.modules.settings import LoopSettings
+from videohv.modules.settings import SummarySettings
 from videohv.modules.timeline import Timeline
 from videohv.types import Question, Segment, Window
 
@@ -36,7 +36,7 @@ class Summary(dspy.Module):
         super().__init__()
         self.predict = dspy.Predict(signatures.Summarize)
 
-    def forward(self, timeline: Timeline, question: Question, settings: LoopSettings) -> tuple[Segment, ...]:
+    def forward(self, timeline: Timeline, question: Question, settings: SummarySettings) -> tuple[Segment, ...]:
         """Summarise.
 
         Args:
@@ -51,7 +51,7 @@ class Summary(dspy.Module):
             StepFailed: If no stretch could be summarised. Single failed ones are recorded as degraded.
         """
         lines: Sequence[Line] = timeline.lines
-        budget = caption_tokens(self.predict, settings)
+        budget = caption_tokens(STEP, self.predict, settings)
         longest = math.ceil((lines[-1].end - lines[0].start) / SECONDS_A_STRETCH)
         wanted = min(max(settings.stretches, longest), len(lines) // LINES_A_STRETCH)
         stretches = in_pieces(lines, budget, wanted)

@@ -16,7 +16,7 @@ class Timeline:
     """P_f of the paper.
 
     Args:
-        captions: In the order of time, at least one.
+        captions: In the order of time; none only for a method that reads none.
         duration: Of the video, in seconds.
     """
 

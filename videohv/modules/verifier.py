@@ -2,32 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 import dspy
 
 from videohv import signatures
-from videohv.errors import MissingExtra, VideoError
-from videohv.lm.roles import eyes
 from videohv.modules.answer import read_verdicts
-from videohv.modules.ask import StepFailed, Unusable, ask
-from videohv.modules.observe import Sighting, captions_in, seen_in_frames, tags_in
-from videohv.modules.parallel import side_by_side
+from videohv.modules.ask import Unusable, ask
+from videohv.modules.looking import look_at, usable_windows
 from videohv.modules.pieces import caption_tokens, each_piece, in_pieces, text_of
-from videohv.modules.recorder import current
 from videohv.modules.render import (
     Line,
     captions_lines,
     clue_text,
     evidence_text,
     hypotheses_text,
-    read_windows,
     seen,
     tidy,
 )
 from videohv.modules.settings import LoopSettings
 from videohv.modules.timeline import Timeline
-from videohv.signatures.fields import Span
 from videohv.types import Check as Checked
 from videohv.types import Clue, Evidence, Hypothesis, Question, Status, Window
 from videohv.video import Video
@@ -61,16 +55,16 @@ class Verifier(dspy.Module):
         """
 
         def read(prediction: dspy.Prediction) -> tuple[Window, ...]:
-            return _windows(prediction.windows, timeline.duration, settings.windows, "verifier.locate")
+            return usable_windows("verifier.locate", prediction.windows, timeline.duration, settings.windows)
 
         def search(piece: Sequence[Line]) -> tuple[Window, ...]:
             return ask("verifier.locate", self.locate, read, captions=text_of(piece), clue=clue_text(clue))
 
-        budget = caption_tokens(self.locate, settings)
+        budget = caption_tokens("verifier.locate", self.locate, settings)
         pieces = in_pieces(timeline.lines, budget)
         while True:
             found = each_piece(search, pieces, settings.workers)
-            if len(pieces) == 1:
+            if len(pieces) == len(found) == 1:
                 return found[0]
             candidates = [window for windows in found for window in windows]
             inside = [c for c in timeline.captions if any(w.start <= c.time <= w.end for w in candidates)]
@@ -89,16 +83,11 @@ class Verifier(dspy.Module):
         video: Video | None,
         settings: LoopSettings,
     ) -> tuple[Evidence, ...]:
-        """Look at the windows side by side.
-
-        Frames go to the vision LM when there is one, at most five a call; without one, objects, text and light are
-        detected in the same frames; without a video, or where its frames cannot be had, the captions of the window
-        have to do, and the recorder says so.
+        """Look at the windows side by side; see `look_at`.
 
         Args:
             windows: Where to look.
-            clue: What to look for. What the hypotheses predict is kept from the looking model: it shall not find
-                what it was told to expect.
+            clue: What to look for.
             timeline: The captions of the video.
             video: None when there are only captions.
             settings: For the number of frames and workers.
@@ -106,43 +95,15 @@ class Verifier(dspy.Module):
         Returns:
             One piece of evidence for every window that showed anything.
         """
-        lm = eyes(self.look.lm) if video is not None else None
-        recorder = current()
-        round_, number = recorder.position if recorder else (1, 1)
-
-        def observe(window: Window) -> Sighting:
-            try:
-                if video is not None and lm is not None:
-                    return seen_in_frames(self.look, lm, clue, video.window(window, settings.frames))
-                if video is not None:
-                    return tags_in(video.window(window, settings.frames))
-            except StepFailed as failure:
-                if failure.hopeless:
-                    raise
-                if recorder:
-                    recorder.degrade(failure.step, f"captions of {window} used instead of frames: {failure.why}")
-            except (VideoError, MissingExtra) as failure:
-                if recorder:
-                    recorder.degrade("verifier.look", f"captions of {window} used instead of frames: {failure}")
-            return captions_in(window, timeline)
-
-        if video is None and recorder:
-            recorder.warn("no frames: the evidence consists of the captions of the windows")
-        elif lm is None and recorder:
-            recorder.warn("no vision model: the evidence consists of objects, text and light detected in the frames")
-        # Captions are at hand; threads would only cost.
-        looked = side_by_side(observe, windows, settings.workers if video is not None else 1)
-        return tuple(
-            Evidence(
-                window=window,
-                times=sighting.times,
-                observations=sighting.observations,
-                source=sighting.source,
-                round=max(1, round_),
-                look=max(1, number),
-            )
-            for window, sighting in zip(windows, looked, strict=True)
-            if sighting.observations
+        return look_at(
+            "verifier.look",
+            self.look,
+            windows,
+            clue,
+            timeline,
+            video,
+            frames=settings.frames,
+            workers=settings.workers,
         )
 
     def verify(
@@ -173,7 +134,7 @@ class Verifier(dspy.Module):
             status = Status(prediction.status)
             wanted: tuple[Window, ...] = ()
             if status is Status.PARTIAL:
-                spans = _windows(prediction.wanted, duration, settings.windows, "verifier.check")
+                spans = usable_windows("verifier.check", prediction.wanted, duration, settings.windows)
                 wanted = tuple(w for w in spans if not any(seen(w, earlier) for earlier in looked))
             verdicts = read_verdicts(prediction.verdicts, question)
             return Checked(
@@ -192,11 +153,3 @@ class Verifier(dspy.Module):
             evidence=evidence_text(evidence),
             video_seconds=round(duration, 1),
         )
-
-
-def _windows(spans: Iterable[Span], duration: float, limit: int, step: str) -> tuple[Window, ...]:
-    spans = list(spans)
-    windows = read_windows(spans, duration, limit)
-    if spans and not windows and (recorder := current()):
-        recorder.warn(f"{step}: none of the windows {[(s.start, s.end) for s in spans[:5]]} lies in the video")
-    return windows

@@ -7,9 +7,25 @@ into the strict values of `videohv.types`.
 
 from videohv.signatures.answer import Decide
 from videohv.signatures.captioner import Describe
+from videohv.signatures.from_captions import AnswerFromCaptions
+from videohv.signatures.from_frames import AnswerFromFrames
 from videohv.signatures.judge import Judge
+from videohv.signatures.retrieval import AnswerFromMoments, Seek
 from videohv.signatures.summary import Summarize
 from videohv.signatures.thinker import Hypothesize
 from videohv.signatures.verifier import Check, Locate, Look
 
-__all__ = ["Check", "Decide", "Describe", "Hypothesize", "Judge", "Locate", "Look", "Summarize"]
+__all__ = [
+    "AnswerFromCaptions",
+    "AnswerFromFrames",
+    "AnswerFromMoments",
+    "Check",
+    "Decide",
+    "Describe",
+    "Hypothesize",
+    "Judge",
+    "Locate",
+    "Look",
+    "Seek",
+    "Summarize",
+]

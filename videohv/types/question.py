@@ -7,6 +7,7 @@ from typing import Self
 from pydantic import field_validator, model_validator
 
 from videohv.types.base import MAX_OPTIONS, MIN_OPTIONS, Value, letter
+from videohv.types.video import Window
 
 
 class Question(Value):
@@ -20,6 +21,10 @@ class Question(Value):
         video: Name of the video in its benchmark, or empty.
         answer_index: The right option counted from 0, when known.
         type: The benchmark's name for this kind of question, or empty.
+        facets: What else its benchmark says of it, as (name, value), such as ("duration", "long"): figures are broken
+            down by these.
+        origin: The recording that the video was cut from, where several videos share one. Empty: the video itself.
+        spans: Where the annotators saw the evidence, for benchmarks that say it.
     """
 
     text: str
@@ -28,6 +33,9 @@ class Question(Value):
     video: str = ""
     answer_index: int | None = None
     type: str = ""
+    facets: tuple[tuple[str, str], ...] = ()
+    origin: str = ""
+    spans: tuple[Window, ...] = ()
 
     @field_validator("text")
     @classmethod
@@ -59,3 +67,20 @@ class Question(Value):
         for i, option in enumerate(self.options):
             groups.setdefault(" ".join(option.lower().split()), []).append(i)
         return tuple(tuple(group) for group in groups.values() if len(group) > 1)
+
+    @property
+    def recording(self) -> str:
+        """What it is about, for splits and intervals: questions of one recording are not independent of each other."""
+        return self.origin or self.video or self.id
+
+    def is_right(self, option_index: int | None) -> bool | None:
+        """Whether answering with this option is right; None if the right one is not known.
+
+        An option whose text equals the right one's is right too. No option (None) is not right.
+        """
+        if self.answer_index is None:
+            return None
+        if option_index is None:
+            return False
+        equal = next((group for group in self.duplicates if self.answer_index in group), (self.answer_index,))
+        return option_index in equal

@@ -64,6 +64,7 @@ class Trace(Value):
     """Everything that happened on the way to an answer; `model_validate_json(model_dump_json())` gives it back."""
 
     schema_version: int = 1
+    method: str = "videohv"
     question: Question
     outcome: Outcome
     answer: Answer | None = None

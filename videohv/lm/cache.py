@@ -1,0 +1,50 @@
+"""DSPy's response cache, made safe to read: by default DSPy runs whatever code lies in its directory as a pickle."""
+
+from __future__ import annotations
+
+import os
+import threading
+from typing import Any
+
+import diskcache  # type: ignore[import-untyped]
+import dspy
+from dspy.utils.caching import default_cache_dir
+
+_lock = threading.Lock()
+_seen: list[Any] = []
+
+
+def ensure_plain_cache() -> None:
+    """Have DSPy read plain data only from its cache directory, unless the user has configured a cache otherwise.
+
+    To be called before the cache is first used; later calls cost nothing. What was kept in memory stays.
+    """
+    current = vars(dspy).get("cache")
+    if current is not None and _seen and _seen[0] is current:
+        return
+    with _lock:
+        current = vars(dspy).get("cache")
+        if current is None or _is_the_default(current):
+            _restrict()
+            if current is not None:
+                dspy.cache.memory_cache = current.memory_cache
+        _seen[:] = [dspy.cache]
+
+
+def _restrict() -> None:
+    limit = int(os.environ.get("DSPY_CACHE_LIMIT", 3e10))
+    try:
+        dspy.configure_cache(disk_cache_dir=default_cache_dir(), disk_size_limit_bytes=limit, restrict_pickle=True)
+    except Exception:  # whatever the directory's file system comes up with; DSPy goes on without it in the same way
+        dspy.configure_cache(enable_disk_cache=False)
+
+
+def _is_the_default(cache: Any) -> bool:
+    """Whether it is what DSPy makes of itself, and not what a user asked for."""
+    return (
+        cache.enable_disk_cache
+        and cache.enable_memory_cache
+        and cache.disk_cache_dir == os.fspath(default_cache_dir())
+        and cache.memory_cache.maxsize == 1_000_000
+        and getattr(cache.disk_cache, "_disk", None) is diskcache.Disk
+    )
