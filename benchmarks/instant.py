@@ -38,6 +38,13 @@ _REPLIES: dict[str, dict[str, Any]] = {
 }
 
 
+def reply_for(field: str, times: tuple[float, ...] = ()) -> str:
+    """The reply of the role whose schema begins with this field; sights and captions are made for the times."""
+    if field in _REPLIES:
+        return json.dumps(_REPLIES[field])
+    return json.dumps({field: [{"time": time, "seen": "a person at a table holds a tool"} for time in times]})
+
+
 class InstantEngine:
     """A DSPy engine that tells the role by the first field of the schema that it is sent."""
 
@@ -46,16 +53,8 @@ class InstantEngine:
     supported_params = frozenset({"response_format", "temperature", "max_tokens"})
 
     def __init__(self) -> None:
-        self._replies = {field: json.dumps(reply) for field, reply in _REPLIES.items()}
         self._lock = threading.Lock()
         self.calls = 0
-
-    def _reply(self, field: str, request: lm15.Request) -> str:
-        if field in self._replies:
-            return self._replies[field]
-        # Sights and captions are told by the times of the frames.
-        sights = [{"time": float(time), "seen": "a person at a table holds a tool"} for time in _times(request)]
-        return json.dumps({field: sights})
 
     def complete(self, request: lm15.Request) -> lm15.Response:
         """Answer one request."""
@@ -64,10 +63,12 @@ class InstantEngine:
         schema: Any = request.config.response_format
         while "properties" not in schema:
             schema = schema.get("json_schema") or schema.get("schema")
+        field = next(iter(schema["properties"]))
+        times = () if field in _REPLIES else tuple(float(time) for time in _times(request))
         return lm15.Response(
             id=None,
             model=request.model,
-            message=lm15.Message.assistant(self._reply(next(iter(schema["properties"])), request)),
+            message=lm15.Message.assistant(reply_for(field, times)),
             finish_reason="stop",
             usage=lm15.Usage(input_tokens=1000, output_tokens=100),
         )

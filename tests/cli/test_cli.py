@@ -10,8 +10,8 @@ import pytest
 from tests.support.clips import make_clip
 from tests.support.engine import FakeEngine, answer_reply, fake_lm
 from videohv import Trace, VideoHV
-from videohv.cli import lms, run
-from videohv.lm import fetch
+from videohv.cli import run
+from videohv.lm import fetch, team
 
 QUESTION = ["-q", "What is held?", "-o", "a ball", "-o", "a cube"]
 
@@ -27,7 +27,7 @@ def play(monkeypatch: pytest.MonkeyPatch) -> Callable[..., FakeEngine]:
 
     def start(scripts: dict[str, Any] | None = None, **options: Any) -> FakeEngine:
         lm, engine = fake_lm(scripts, **options)
-        monkeypatch.setattr(lms, "make_lm", lambda spec, seed=None: lm)
+        monkeypatch.setattr(team, "make_lm", lambda spec, seed=None: lm)
         return engine
 
     return start
@@ -171,7 +171,7 @@ def test_the_model_that_is_used_is_printed_and_a_key_changes_nothing(
     asked_for = []
     lm, _ = fake_lm()
     monkeypatch.setenv("OPENAI_API_KEY", "sk-planted-0123456789")
-    monkeypatch.setattr(lms, "make_lm", lambda spec, seed=None: (asked_for.append((spec, seed)), lm)[1])
+    monkeypatch.setattr(team, "make_lm", lambda spec, seed=None: (asked_for.append((str(spec), seed)), lm)[1])
     assert run(["ask", str(clip), *QUESTION, "--seed", "7"]) == 0
     out, err = capsys.readouterr()
     assert asked_for == [("embedded", 7)]

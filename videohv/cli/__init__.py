@@ -13,8 +13,12 @@ import typer
 
 from videohv.cli.ask import ask, demo
 from videohv.cli.caption import caption
+from videohv.cli.captions import captions
 from videohv.cli.console import ERRORS, clean
+from videohv.cli.doctor import doctor
+from videohv.cli.eval import evaluate
 from videohv.cli.models import models
+from videohv.cli.results import compare, export, results, submit
 from videohv.errors import InputError, VideoHVError
 
 FAILURE, USAGE, INTERRUPTED = 1, 2, 130
@@ -33,6 +37,13 @@ app = typer.Typer(
 app.command("ask")(ask)
 app.command("caption")(caption)
 app.command("demo")(demo)
+app.command("doctor")(doctor)
+app.command("results")(results)
+app.command("compare")(compare)
+app.command("export")(export)
+app.command("submit")(submit)
+app.command("eval")(evaluate)
+app.add_typer(captions, name="captions")
 app.add_typer(models, name="models")
 
 

@@ -7,19 +7,32 @@ import os
 import sys
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from videohv import samples
 from videohv.cli.console import ERRORS, OUT
-from videohv.cli.lms import CaptionerOption, DecoderOption, LMOption, SeedOption, VisionLMOption, choose_lms
+from videohv.cli.lms import (
+    CaptionerOption,
+    DecoderOption,
+    LMOption,
+    ProfileOption,
+    RoleOption,
+    SeedOption,
+    VisionLMOption,
+    choose_lms,
+    steps_of,
+)
 from videohv.cli.steps import Steps, print_result
 from videohv.compiled import load_program
 from videohv.data.captions import read_captions
 from videohv.errors import InputError
 from videohv.modules.inputs import as_question
+from videohv.modules.methods import make_method, method_names
+from videohv.modules.program import VideoProgram
 from videohv.modules.recorder import listening
+from videohv.modules.settings import Part
 from videohv.modules.videohv import VideoHV
 from videohv.types import Caption, Outcome, Question, Trace, letter
 from videohv.video import Video
@@ -28,8 +41,12 @@ EXIT = {Outcome.ANSWERED: 0, Outcome.ABSTAINED: 3}
 FAILED = 1
 
 JSONOption = Annotated[bool, typer.Option("--json", help="Print one JSON object to stdout and no steps.")]
-RoundsOption = Annotated[int, typer.Option(min=1, max=20, help="Rounds of hypothesis and verification at most.")]
-LooksOption = Annotated[int, typer.Option(min=1, max=20, help="Evidence collections a round at most.")]
+RoundsOption = Annotated[
+    int | None, typer.Option(min=1, max=20, help="Rounds of hypothesis and verification at most.", show_default="3")
+]
+LooksOption = Annotated[
+    int | None, typer.Option(min=1, max=20, help="Evidence collections a round at most.", show_default="2")
+]
 FpsOption = Annotated[float, typer.Option(min=0.01, max=60, help="Caption sampling, frames a second.")]
 
 
@@ -43,13 +60,19 @@ def ask(
     captions: Annotated[
         Path | None, typer.Option(help="Captions made before: JSON, JSONL, or what `videohv caption` wrote.")
     ] = None,
+    method: Annotated[str, typer.Option(help=f"Who answers: {', '.join(method_names())}.", metavar="NAME")] = "videohv",
+    ablate: Annotated[
+        str, typer.Option(help=f"Parts of videohv to do without: {','.join(Part)}.", metavar="PARTS")
+    ] = "",
     program: Annotated[str | None, typer.Option(help="A compiled program: a name or a file.")] = None,
     lm: LMOption = None,
     vision_lm: VisionLMOption = None,
+    role: RoleOption = None,
+    profile: ProfileOption = None,
     captioner: CaptionerOption = "auto",
     decoder: DecoderOption = "auto",
-    rounds: RoundsOption = 3,
-    looks: LooksOption = 2,
+    rounds: RoundsOption = None,
+    looks: LooksOption = None,
     fps: FpsOption = 1.0,
     seed: SeedOption = 0,
     abstain: Annotated[bool, typer.Option("--abstain", help="Allow the answer to be declined (exit code 3).")] = False,
@@ -62,14 +85,18 @@ def ask(
     asked = as_question(question, option).model_copy(update={"video": Path(video).name})
     given = read_captions(captions, video) if captions is not None else None
     source = Path(video)
-    hv = VideoHV(captioner=captioner, rounds=rounds, looks=looks, fps=fps, seed=seed, may_abstain=abstain)
+    # What was not asked for is left to the method, which may not know it.
+    without = tuple(part.strip() for part in ablate.split(",") if part.strip())
+    asked_for = {"rounds": rounds, "looks": looks, "without": without or None}
+    chosen: dict[str, Any] = {name: value for name, value in asked_for.items() if value is not None}
+    answerer = make_method(method, captioner=captioner, fps=fps, seed=seed, may_abstain=abstain, **chosen)
     if program is not None:
-        load_program(program, into=hv)
+        load_program(program, into=answerer)
     # Not Path.exists: that one raises for names that no file can have.
     is_there = os.path.exists(source)  # noqa: PTH110
     opened = None if given is not None and not is_there else Video(source, decoder=decoder)
-    with choose_lms(lm, vision_lm, seed, quiet=as_json):
-        result = run_question(hv, asked, opened, given, quiet=as_json)
+    with choose_lms(lm, vision_lm, seed, roles=role, profile=profile, steps=steps_of(answerer), quiet=as_json):
+        result = run_question(answerer, asked, opened, given, quiet=as_json)
     if as_json:
         OUT.out(as_result(result))
     else:
@@ -83,12 +110,14 @@ def ask(
 def demo(
     lm: LMOption = None,
     vision_lm: VisionLMOption = None,
+    role: RoleOption = None,
+    profile: ProfileOption = None,
     seed: SeedOption = 0,
 ) -> int:
     """Ask two questions about the sample clip (cut from Big Buck Bunny, © 2008 Blender Foundation, CC BY 3.0)."""
     hv = VideoHV(seed=seed, rounds=2)
     code = 0
-    with choose_lms(lm, vision_lm, seed):
+    with choose_lms(lm, vision_lm, seed, roles=role, profile=profile, steps=steps_of(hv)):
         for question in samples.QUESTIONS:
             OUT.print(f"\nQ: {question.text}", style="bold", markup=False)
             for i, text in enumerate(question.options):
@@ -100,7 +129,7 @@ def demo(
 
 
 def run_question(
-    program: VideoHV,
+    program: VideoProgram,
     question: Question,
     video: Video | None,
     captions: tuple[Caption, ...] | None,

@@ -20,3 +20,9 @@ _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 def clean(text: str) -> str:
     """Text without control characters: a caption or a file name must not steer the terminal."""
     return _CONTROL.sub("", whole(text))
+
+
+def say(name: str, text: str) -> None:
+    """One named fact about what is going to happen, on stderr."""
+    ERRORS.print(f"{name:<14}", style="cyan", end="")
+    ERRORS.print(clean(text), markup=False, soft_wrap=True)

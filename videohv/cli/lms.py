@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from videohv.captioners.registry import captioner_names
-from videohv.cli.console import ERRORS, clean
-from videohv.lm import describe, make_lm
-from videohv.lm.roles import eyes, using
+from videohv.cli.console import say
+from videohv.lm.naming import name_models
+from videohv.lm.ready import check_ready
+from videohv.lm.roles import LM, Assigned, Choice, assignments, looks
+from videohv.lm.team import make_team
 
-DEFAULT = "embedded"
+BLIND = "none sees images: objects, text and light are detected"
 
 LMOption = Annotated[
     str | None,
@@ -27,6 +29,16 @@ VisionLMOption = Annotated[
     str | None,
     typer.Option("--vision-lm", help="Model that looks at frames. Default: --lm, if it sees images.", metavar="SPEC"),
 ]
+RoleOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--role", help="Model of one step, such as judge=openai/gpt-4o. May be repeated.", metavar="ROLE=SPEC"
+    ),
+]
+ProfileOption = Annotated[
+    str | None,
+    typer.Option(help="Models out of a TOML file: lab.toml, or lab.toml#name.", metavar="FILE"),
+]
 CaptionerOption = Annotated[
     str,
     typer.Option(help=f"Who captions: auto, lm, or one of {', '.join(captioner_names())}.", metavar="NAME"),
@@ -36,25 +48,61 @@ SeedOption = Annotated[int, typer.Option(min=0, help="Seed for sampling, where t
 
 
 @contextmanager
-def choose_lms(lm: str | None, vision_lm: str | None, seed: int, *, quiet: bool = False) -> Iterator[None]:
-    """Use the models that the options name, and say on stderr which they are.
+def choose_lms(
+    lm: str | None,
+    vision_lm: str | None,
+    seed: int,
+    *,
+    roles: Sequence[str] | None = None,
+    profile: str | None = None,
+    steps: Sequence[str] | None = None,
+    quiet: bool = False,
+) -> Iterator[tuple[Choice, ...]]:
+    """Use the models that options, environment and profile name inside the block, and say on stderr which they are.
 
-    A key in the environment never changes which model is used: without `--lm` it is the embedded one.
+    A key in the environment never changes which model is used: where none is named it is the embedded one.
+
+    Args:
+        lm: Of `--lm`.
+        vision_lm: Of `--vision-lm`.
+        seed: Of `--seed`.
+        roles: Of each `--role`.
+        profile: Of `--profile`.
+        steps: Those that are going to be asked; None is all that are known.
+        quiet: Say nothing.
+
+    Raises:
+        InputError: If something named is wrong, or a key is missing.
+        ModelError: If a server does not serve the model that is named.
     """
-    chosen = make_lm(lm or DEFAULT, seed=seed)
-    vision = make_lm(vision_lm, seed=seed) if vision_lm is not None else None
-    with using(chosen, vision):
+    with make_team(name_models(lm, vision_lm, roles or (), profile), seed).at_work():
+        used = assignments(steps)
+        check_ready(used)
         if not quiet:
-            origin = "--lm" if lm is not None else "the default: no --lm was given"
-            _say("model", f"{describe(chosen)} ({origin})")
-            seer = eyes(None)
-            _say(
-                "looks",
-                describe(seer) if seer is not None else "none sees images: objects, text and light are detected",
-            )
-        yield
+            for name, text in told(used):
+                say(name, text)
+        yield tuple(one.choice for one in used)
 
 
-def _say(name: str, text: str) -> None:
-    ERRORS.print(f"{name:<14}", style="cyan", end="")
-    ERRORS.print(clean(text), markup=False, soft_wrap=True)
+def steps_of(program: Any) -> tuple[str, ...]:
+    """The steps that a program asks, by the names under which models are chosen for them."""
+    return tuple(name.removesuffix(".predict") for name, _ in program.named_predictors())
+
+
+def told(used: Sequence[Assigned]) -> Iterator[tuple[str, str]]:
+    """Which models are used: the one for everything, the one that looks, and each that differs from them."""
+    (general, _), *_ = assignments((LM,))
+    yield "model", f"{general.lm} ({general.origin})"
+    looking = next((choice for choice, _ in used if looks(choice.role)), None)
+    if looking is not None:
+        yield "looks", _looking(looking, general)
+    for choice, _ in used:
+        usual = looking if looks(choice.role) else general
+        if usual is not None and (choice.lm, choice.origin) != (usual.lm, usual.origin):
+            yield choice.role, f"{choice.lm} ({choice.origin})" if choice.lm else BLIND
+
+
+def _looking(choice: Choice, general: Choice) -> str:
+    if not choice.lm:
+        return BLIND
+    return choice.lm if choice.origin == general.origin else f"{choice.lm} ({choice.origin})"

@@ -1,0 +1,72 @@
+"""The pages under docs say only what is so; docs/backends.md has tests of its own beside the backends."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from pathlib import Path
+
+import dspy
+import pytest
+
+from tests.support.benchmark import make_benchmark
+from tests.support.engine import fake_lm
+from videohv.cli import run
+from videohv.data import benchmark_cards
+from videohv.evaluate.export import export_formats
+from videohv.modules.methods import method_names
+from videohv.types import Outcome
+
+ROOT = Path(__file__).parent.parent
+PAGES = {path.name: path.read_text(encoding="utf-8") for path in sorted((ROOT / "docs").glob("*.md"))}
+BENCHMARKS = PAGES["benchmarks.md"]
+
+
+def test_the_benchmark_example_runs_as_it_stands(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    root, captions = make_benchmark(tmp_path / "DATA", 3)
+    captions.rename(root / "egoschema" / "lavila_subset.json")
+    code = re.search(r"```python\n(.*?)```", BENCHMARKS, re.DOTALL)
+    assert code
+    monkeypatch.chdir(tmp_path)
+    lm, _ = fake_lm()
+    with dspy.context(lm=lm):
+        exec(code.group(1), {})  # The example is what is tested.
+    assert "1 of 3" in capsys.readouterr().out
+
+
+def commands() -> list[list[str]]:
+    lines = [line.strip() for line in BENCHMARKS.splitlines() if line.startswith("    videohv ")]
+    return [shlex.split(line.split("#")[0].replace("…", "")) for line in lines]
+
+
+@pytest.mark.parametrize("command", commands(), ids=" ".join)
+def test_every_command_and_option_exists(command: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert run([command[1], "--help"]) == 0
+    shown = capsys.readouterr().out
+    options = {word for word in command[2:] if word.startswith("-")} - {"--help"}
+    assert all(re.search(rf"(?<![\w-]){option}(?![\w-])", shown) for option in options), (options, shown)
+
+
+def test_every_option_named_in_the_text_exists(capsys: pytest.CaptureFixture[str]) -> None:
+    shown = ""
+    for command in ("eval", "results", "compare", "export", "submit"):
+        assert run([command, "--help"]) == 0
+        shown += capsys.readouterr().out
+    named = set(re.findall(r"`(--[a-z-]+)", BENCHMARKS))
+    assert named
+    assert {option for option in named if not re.search(rf"(?<![\w-]){option}(?![\w-])", shown)} == set()
+
+
+def test_names_that_are_listed_are_all_there_are() -> None:
+    for card in benchmark_cards():
+        assert f"`{card.name}" in BENCHMARKS, card.name
+    for name in (*method_names(), *Outcome, *(made.name for made in export_formats())):
+        assert re.search(rf"\b{name}\b", BENCHMARKS), name
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_every_linked_file_exists(page: str) -> None:
+    for target in re.findall(r"\]\((?!http)([^)#]+)\)", PAGES[page]):
+        assert (ROOT / "docs" / target).exists(), target

@@ -1,0 +1,5 @@
+"""`python -m videohv` is the command line."""
+
+from videohv.cli import main
+
+main()

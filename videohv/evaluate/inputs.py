@@ -1,0 +1,59 @@
+"""What a question of a benchmark is asked with: captions that somebody published, and the video file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import NamedTuple
+
+from videohv.data.library import CaptionLibrary
+from videohv.data.videos import VideoFolder
+from videohv.evaluate.jobs import Job
+from videohv.types import Caption, Question
+from videohv.video import Video
+
+
+class Given(NamedTuple):
+    """Captions and video of a question, as far as there are any."""
+
+    captions: tuple[Caption, ...] | None
+    video: Video | None
+
+
+class Inputs:
+    """Finds what there is for a question.
+
+    Args:
+        captions: A published captions file or folder, or None.
+        videos: The folder that holds the video files, or None.
+        decoder: Who decodes them.
+
+    Raises:
+        InputError: If one of them is not there or cannot be read.
+    """
+
+    def __init__(self, captions: Path | None, videos: Path | None, decoder: str = "auto") -> None:
+        self.library = CaptionLibrary.open(captions) if captions is not None else None
+        self.videos = VideoFolder(videos) if videos is not None else None
+        self._decoder = decoder
+
+    def of(self, job: Job) -> Given:
+        """What there is for a question.
+
+        Raises:
+            InputError: If its captions can't be read, or several files could be its video.
+            VideoError: If its video file is there and can't be read.
+        """
+        names = (job.question.video, *job.names)
+        captions = None
+        if self.library is not None:
+            captions = next((c for name in names if (c := self.library.captions(name)) is not None), None)
+        path = self.videos.find(*names) if self.videos is not None else None
+        return Given(captions, Video(path, decoder=self._decoder) if path is not None else None)
+
+    def why_nothing(self, question: Question) -> str:
+        """Why `of` gives neither captions nor a video, for the trace of the question."""
+        looked = [
+            f"{what} {'has nothing of it' if there is not None else 'was not given'}"
+            for what, there in (("--captions", self.library), ("--videos", self.videos))
+        ]
+        return f"there is nothing to answer from: of the video {question.video!r}, {' and '.join(looked)}"
