@@ -8,6 +8,7 @@ from pathlib import Path
 _HOME = tempfile.mkdtemp(prefix="videohv-tests-")
 os.environ["DSPY_CACHEDIR"] = str(Path(_HOME) / "dspy")
 os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "true"
+os.environ["PYTHON_KEYRING_BACKEND"] = "keyring.backends.null.Keyring"
 _MODELS = os.environ.get("VIDEOHV_CACHE")
 os.environ["VIDEOHV_CACHE"] = str(Path(_HOME) / "videohv")
 
@@ -21,11 +22,12 @@ settings.load_profile("videohv")
 
 @pytest.fixture(autouse=True)
 def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """An empty cache of the test's own, and no key of the machine's in sight."""
+    """An empty cache of the test's own, and no key or choice of models of the machine's in sight."""
     home = tmp_path / "videohv-cache"
     monkeypatch.setenv("VIDEOHV_CACHE", str(home))
     for name in list(os.environ):
-        if name.endswith("_API_KEY") or name in {"OPENAI_BASE_URL", "OPENAI_API_BASE"}:
+        chosen = name.startswith(("VIDEOHV_LM", "VIDEOHV_VISION_LM", "VIDEOHV_ROLE_", "VIDEOHV_PROFILE"))
+        if chosen or name.endswith("_API_KEY") or name in {"OPENAI_BASE_URL", "OPENAI_API_BASE"}:
             monkeypatch.delenv(name)
     return home
 
