@@ -94,8 +94,7 @@ def wall(folder: Path, address: str, concurrency: int, delay: float, cached: boo
         env={**os.environ, "DSPY_CACHEDIR": str(folder / f"cache-{concurrency}")},
     )
     total = time.time() - began
-    with urllib.request.urlopen(f"{address}/stats") as reply:
-        stats = json.load(reply)
+    stats = stats_of(address)
     rows = read_rows(out)
     chain = max(row.calls for row in rows) * delay
     ideal = max(chain, stats["requests"] * delay / concurrency)
@@ -106,6 +105,18 @@ def wall(folder: Path, address: str, concurrency: int, delay: float, cached: boo
         f"ideal {ideal:.1f} s, ratio {(total - startup) / ideal:.3f}",
         flush=True,
     )
+
+
+def stats_of(address: str) -> dict[str, float]:
+    """What the server counted."""
+    with urllib.request.urlopen(f"{address}/stats") as reply:
+        stats: dict[str, float] = json.load(reply)
+    return stats
+
+
+def requests_of(address: str) -> int:
+    """How many requests the server was sent."""
+    return int(stats_of(address)["requests"])
 
 
 def own_cpu(folder: Path, count: int = 100) -> None:

@@ -1,7 +1,9 @@
 from __future__ import annotations
 
 import os
+import sys
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 # Before anything imports DSPy: its cache, and ours, must not touch the user's.
@@ -30,6 +32,16 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         if chosen or name.endswith("_API_KEY") or name in {"OPENAI_BASE_URL", "OPENAI_API_BASE"}:
             monkeypatch.delenv(name)
     return home
+
+
+@pytest.fixture(autouse=True)
+def kept_replies() -> Iterator[None]:
+    """DSPy's response cache as it was: a run without one turns it off for the whole process."""
+    loaded = sys.modules.get("dspy")
+    before = loaded.cache if loaded is not None else None
+    yield
+    if loaded is not None:
+        loaded.cache = before
 
 
 @pytest.fixture

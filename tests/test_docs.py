@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shlex
 from pathlib import Path
 
 import dspy
@@ -11,6 +10,7 @@ import pytest
 
 from tests.support.benchmark import make_benchmark
 from tests.support.engine import fake_lm
+from tests.support.pages import absent, commands, options_of
 from videohv.cli import run
 from videohv.data import benchmark_cards
 from videohv.evaluate.export import export_formats
@@ -36,17 +36,10 @@ def test_the_benchmark_example_runs_as_it_stands(
     assert "1 of 3" in capsys.readouterr().out
 
 
-def commands() -> list[list[str]]:
-    lines = [line.strip() for line in BENCHMARKS.splitlines() if line.startswith("    videohv ")]
-    return [shlex.split(line.split("#")[0].replace("…", "")) for line in lines]
-
-
-@pytest.mark.parametrize("command", commands(), ids=" ".join)
+@pytest.mark.parametrize("command", commands(BENCHMARKS), ids=" ".join)
 def test_every_command_and_option_exists(command: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert run([command[1], "--help"]) == 0
-    shown = capsys.readouterr().out
-    options = {word for word in command[2:] if word.startswith("-")} - {"--help"}
-    assert all(re.search(rf"(?<![\w-]){option}(?![\w-])", shown) for option in options), (options, shown)
+    assert absent(options_of(command), capsys.readouterr().out) == set()
 
 
 def test_every_option_named_in_the_text_exists(capsys: pytest.CaptureFixture[str]) -> None:
@@ -56,7 +49,7 @@ def test_every_option_named_in_the_text_exists(capsys: pytest.CaptureFixture[str
         shown += capsys.readouterr().out
     named = set(re.findall(r"`(--[a-z-]+)", BENCHMARKS))
     assert named
-    assert {option for option in named if not re.search(rf"(?<![\w-]){option}(?![\w-])", shown)} == set()
+    assert absent(named, shown) == set()
 
 
 def test_names_that_are_listed_are_all_there_are() -> None:

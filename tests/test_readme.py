@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shlex
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +11,7 @@ import pytest
 
 from tests.support.clips import make_clip
 from tests.support.engine import fake_lm
+from tests.support.pages import absent, commands, options_of
 from videohv.cli import run
 
 ROOT = Path(__file__).parent.parent
@@ -34,17 +34,10 @@ def test_the_library_example_runs_as_it_stands(
     assert "answered" in capsys.readouterr().out
 
 
-def commands() -> list[list[str]]:
-    lines = [line.strip() for line in README.splitlines() if line.startswith("    videohv ")]
-    return [shlex.split(line.split("#")[0].replace("…", "")) for line in lines]
-
-
-@pytest.mark.parametrize("command", commands(), ids=" ".join)
+@pytest.mark.parametrize("command", commands(README), ids=" ".join)
 def test_every_command_and_option_exists(command: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert run([command[1], "--help"]) == 0
-    shown = capsys.readouterr().out
-    options = {word for word in command[2:] if word.startswith("-")} - {"--help"}
-    assert all(re.search(rf"(?<![\w-]){option}(?![\w-])", shown) for option in options), (options, shown)
+    assert absent(options_of(command), capsys.readouterr().out) == set()
 
 
 def test_every_linked_file_exists() -> None:

@@ -91,6 +91,19 @@ def test_a_run_that_is_given_up_leaves_no_part_behind(tmp_path: Path) -> None:
         assert journal.taken("g1") == frozenset()
 
 
+def test_a_group_is_not_whole_while_its_lines_lie_in_an_unfinished_file(tmp_path: Path) -> None:
+    def work() -> Iterator[Request | Whole]:
+        yield from requests(1, 2)
+        raise RuntimeError("died")
+
+    with Journal(tmp_path, "j") as journal:
+        with pytest.raises(RuntimeError, match="died"):
+            list(Outbox(journal, Limits()).parts(work()))
+        assert journal.planned("source 0") is None
+        assert list(Outbox(journal, Limits()).parts(requests(1, 2))) == [1]
+        assert journal.planned("source 0") == "g0"
+
+
 def peak(folder: Path, groups: int) -> int:
     with Journal(folder, "j") as journal:
         outbox = Outbox(journal, Limits(requests=20))

@@ -71,6 +71,16 @@ def test_what_failed_for_good_is_named_by_video_and_time(
     assert run([*arguments, "--retry-failed"]) == 0
 
 
+def test_what_failed_of_other_videos_is_not_this_commands_failure(
+    folder: Path, server: FakeBatchServer, capsys: pytest.CaptureFixture[str]
+) -> None:
+    server.answer = lambda request: "mumble" if times_in(request)[0] == 5 else describe(request)
+    assert run(batch(server, folder / "clip0.mp4", "--wait", "--poll", 0.01)) == 1
+    capsys.readouterr()
+    assert run(batch(server, folder / "clip1.mp4", "--wait", "--poll", 0.01)) == 0
+    assert "clip0" not in capsys.readouterr().out
+
+
 def test_a_video_that_cannot_be_read_is_named_and_exits_with_1(
     folder: Path, server: FakeBatchServer, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -14,6 +14,8 @@ from tests.support.clips import make_clip
 from tests.support.engine import FakeEngine, default_reply, seen_in
 from tests.support.server import FakeServer, Request
 from videohv import Trace
+from videohv.captioners.detector import NanoDet
+from videohv.captioners.ocr import RapidOCR
 from videohv.cli import run
 from videohv.lm import backends
 from videohv.lm.backends import backend
@@ -31,7 +33,7 @@ def played(request: Request) -> str:
 
 @pytest.fixture
 def clip(tmp_path: Path) -> Path:
-    return make_clip(tmp_path / "clip.mp4", frames=60, fps=10.0)
+    return make_clip(tmp_path / "clip.mp4", frames=10, fps=10.0)
 
 
 @pytest.fixture
@@ -50,8 +52,9 @@ def inside(monkeypatch: pytest.MonkeyPatch) -> FakeEngine:
 
 @pytest.fixture
 def ask(clip: Path, capsys: pytest.CaptureFixture[str]) -> Callable[..., Trace]:
-    def call(*options: str) -> Trace:
-        code = run(["ask", str(clip), *QUESTION, *options])
+    def call(*options: str, captions: Path | None = None) -> Trace:
+        where = [str(clip)] if captions is None else ["clip", "--captions", str(captions)]
+        code = run(["ask", *where, *QUESTION, *options])
         out, err = capsys.readouterr()
         assert code == 0, err
         assert err == ""
@@ -60,12 +63,19 @@ def ask(clip: Path, capsys: pytest.CaptureFixture[str]) -> Callable[..., Trace]:
     return call
 
 
+@pytest.fixture
+def quick_detectors(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Detectors that find nothing: what they see is tested elsewhere, and takes seconds."""
+    monkeypatch.setattr(NanoDet, "detect", lambda self, rgb: ())
+    monkeypatch.setattr(RapidOCR, "read", lambda self, rgb: "")
+
+
 def models(trace: Trace) -> dict[str, str]:
     return {row.role: row.model for row in trace.usage}
 
 
 def test_one_question_through_a_server_an_engine_inside_and_a_mixed_team(
-    ask: Callable[..., Trace], inside: FakeEngine, tmp_path: Path
+    ask: Callable[..., Trace], inside: FakeEngine, quick_detectors: None, tmp_path: Path
 ) -> None:
     with FakeServer(played) as server:
         at_server = ask("--lm", server.spec(images="yes"))
@@ -103,8 +113,10 @@ def _profile(folder: Path, spec: str) -> list[str]:
 def test_a_role_may_be_said_anywhere(
     said: str, ask: Callable[..., Trace], inside: FakeEngine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    captions = tmp_path / "captions.json"
+    captions.write_text(json.dumps({"clip": ["a hand", "a ball"]}), encoding="utf-8")
     with FakeServer(played) as server:
-        trace = ask(*SAID[said](monkeypatch, tmp_path, server.spec()))
+        trace = ask(*SAID[said](monkeypatch, tmp_path, server.spec()), captions=captions)
     assert {role for role, model in models(trace).items() if model != "embedded/fake"} == {"judge"}
 
 

@@ -132,7 +132,7 @@ def test_write_replaces_whole_files_or_nothing(tmp_path: Path) -> None:
         write_captions(path, broken())
     assert read_captions(path, "v") == TWO
     assert [p.name for p in tmp_path.iterdir()] == ["out.jsonl"]
-    with pytest.raises(InputError, match="cannot write"):
+    with pytest.raises(InputError, match="cannot be written"):
         write_captions(tmp_path / "no" / "out.jsonl", TWO)
 
 

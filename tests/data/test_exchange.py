@@ -126,7 +126,7 @@ def test_what_cannot_be_exported(store: CaptionStore, library: CaptionLibrary, t
     import_captions(store, library, captioner="lavila")
     with pytest.raises(InputError, match=r"no captions of 'lavila' at 2 fps; it has: lavila \(1 fps\)"):
         export_captions(store, tmp_path / "out.json", captioner="lavila", fps=2)
-    with pytest.raises(InputError, match="cannot write"):
+    with pytest.raises(InputError, match="cannot be written"):
         export_captions(store, tmp_path / "no/where.json", captioner="lavila")
     store.write(Key("name:a/b", "mine", 1.0), [Caption(time=0, text="x")])
     with pytest.raises(InputError, match="'a/b' cannot be the name of a file"):

@@ -79,6 +79,7 @@ def test_what_is_wrong_with_a_server_surfaces_as_dspys_own_errors() -> None:
         Failure.EMPTY: AdapterParseError,
         Failure.REFUSAL: AdapterParseError,
         Failure.FILTERED: AdapterParseError,
+        Failure.CUT: AdapterParseError,
     }
     assert set(expected) == set(Failure)
     for kind, error in expected.items():

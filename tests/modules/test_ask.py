@@ -5,14 +5,16 @@ from typing import Any
 
 import dspy
 import pytest
-from dspy.lm15 import AuthError, ServerError
+from dspy.lm15 import AuthError, ContextLengthError, ServerError
 
-from tests.support.engine import fake_lm
-from videohv import VideoHV
-from videohv.errors import InputError
+from tests.support.engine import Seen, default_reply, fake_lm
+from videohv import Stop, VideoHV, listening
+from videohv.errors import Cancelled, InputError
 from videohv.lm import make_lm
+from videohv.lm.budget import Budget, spending
 from videohv.lm.redact import without_keys
-from videohv.modules.ask import StepFailed, Unusable, ask, plain
+from videohv.lm.roles import using
+from videohv.modules.ask import StepFailed, TooLong, Unusable, ask, plain
 from videohv.types import Outcome
 
 ASKED: dict[str, Any] = {"question": "q", "options": ["a", "b"], "captions": ["x", "y"]}
@@ -30,7 +32,7 @@ def test_without_any_model_it_says_how_to_name_one() -> None:
         ask("step", dspy.Predict(Thing), lambda p: p.summary, question="q")
 
 
-def test_a_reply_that_cannot_be_used_is_asked_for_once_more_and_then_named() -> None:
+def test_a_reply_that_cannot_be_used_is_asked_for_twice_more_and_then_named() -> None:
     lm, engine = fake_lm({"summary": [{"summary": "no"}, {"summary": "yes"}]})
 
     def read(prediction: dspy.Prediction) -> str:
@@ -41,28 +43,70 @@ def test_a_reply_that_cannot_be_used_is_asked_for_once_more_and_then_named() -> 
     with dspy.context(lm=lm, adapter=dspy.JSONAdapter(), trace=[]):
         assert ask("step", dspy.Predict(Thing), read, question="q") == "yes"
         assert len(dspy.settings.trace) == 1, "what was thrown away is not in the trace"
+        _, inputs, prediction = dspy.settings.trace[0]
+        assert (inputs, prediction.summary) == ({"question": "q"}, "yes"), "nor is the repair"
     lm, engine = fake_lm({"summary": {"summary": "no"}})
     with dspy.context(lm=lm, adapter=dspy.JSONAdapter()), pytest.raises(StepFailed, match="it said no") as failed:
         ask("step", dspy.Predict(Thing), read, question="q")
     assert (failed.value.step, failed.value.outcome, failed.value.hopeless) == ("step", Outcome.PARSE_FAILED, False)
-    assert len(engine.requests) == 2
+    assert len(engine.requests) == 3
 
 
-def test_a_retry_does_not_replay_the_cached_reply() -> None:
+def test_no_retry_replays_a_cached_reply_and_a_second_run_replays_them_all() -> None:
     lm, engine = fake_lm({"summary": "garbage"})
     cached = lm.copy(cache=True)
-    with dspy.context(lm=cached, adapter=dspy.JSONAdapter()), pytest.raises(StepFailed):
-        ask("step", dspy.Predict(Thing), lambda p: p.summary, question="never asked before")
-    assert len(engine.requests) == 2
+    for _ in range(2):
+        with dspy.context(lm=cached, adapter=dspy.JSONAdapter()), pytest.raises(StepFailed):
+            ask("step", dspy.Predict(Thing), lambda p: p.summary, question="never asked before")
+        assert len(engine.requests) == 3
 
 
 @pytest.mark.parametrize(("error", "hopeless"), [(AuthError("no"), True), (ServerError("down"), False)])
-def test_an_lm_error_is_not_retried_here(error: Exception, hopeless: bool) -> None:
+def test_a_fault_is_no_reply_to_repair(error: Exception, hopeless: bool) -> None:
     lm, engine = fake_lm({"summary": error})
     with dspy.context(lm=lm, adapter=dspy.JSONAdapter()), pytest.raises(StepFailed) as failed:
         ask("step", dspy.Predict(Thing), lambda p: p.summary, question="q")
-    assert failed.value.hopeless is hopeless
+    assert (failed.value.outcome, failed.value.hopeless) == (Outcome.LM_FAILED, hopeless)
     assert len(engine.requests) == 1
+
+
+def test_a_prompt_that_is_too_long_is_told_apart() -> None:
+    lm, engine = fake_lm({"summary": ContextLengthError("4096 tokens at most")})
+    with dspy.context(lm=lm, adapter=dspy.JSONAdapter()), pytest.raises(TooLong, match="4096 tokens at most") as failed:
+        ask("step", dspy.Predict(Thing), lambda p: p.summary, question="q")
+    assert (failed.value.outcome, failed.value.hopeless) == (Outcome.LM_FAILED, False)
+    assert len(engine.requests) == 1
+
+
+def test_the_model_of_the_role_is_asked() -> None:
+    (general, unasked), (judge, asked) = fake_lm(), fake_lm({"summary": {"summary": "mine"}})
+    with using(general, roles={"judge": judge}), dspy.context(adapter=dspy.JSONAdapter()):
+        assert ask("judge", dspy.Predict(Thing), lambda p: p.summary, question="q") == "mine"
+    assert (len(asked.requests), len(unasked.requests)) == (1, 0)
+
+
+def test_a_spent_budget_ends_the_question_with_what_it_has() -> None:
+    lm, engine = fake_lm()
+    with dspy.context(lm=lm), spending(Budget("question", max_calls=4)) as budget:
+        prediction = VideoHV(workers=1)(**ASKED)
+    assert prediction.outcome is Outcome.OVER_BUDGET
+    assert "a question may use 4 calls, has used 4 calls" in prediction.error
+    assert prediction.answer is None
+    assert prediction.trace.summary, "what was made before is kept"
+    assert (len(engine.requests), prediction.trace.calls, budget.spent.calls) == (4, 4, 4)
+
+
+def test_a_cancelled_question_sends_nothing_more() -> None:
+    stop = Stop()
+
+    def reply(seen: Seen) -> dict[str, Any]:
+        stop.set()
+        return default_reply(seen)
+
+    lm, engine = fake_lm({"thinker": reply})
+    with dspy.context(lm=lm), listening(stop), pytest.raises(Cancelled):
+        VideoHV(workers=1)(**ASKED)
+    assert engine.roles[-1] == "thinker"
 
 
 def test_a_key_that_a_server_repeats_reaches_neither_trace_nor_error(monkeypatch: pytest.MonkeyPatch) -> None:

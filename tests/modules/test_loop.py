@@ -185,11 +185,11 @@ GARBAGE = "I am sorry, as a model I would rather talk about the weather."
 @pytest.mark.parametrize(
     ("role", "step", "calls"),
     [
-        ("summary", "summary", 7),
-        ("thinker", "thinker", 7),
-        ("judge", "judge", 7),
-        ("locate", "verifier.locate", 7),
-        ("check", "verifier.check", 7),
+        ("summary", "summary", 8),
+        ("thinker", "thinker", 8),
+        ("judge", "judge", 8),
+        ("locate", "verifier.locate", 8),
+        ("check", "verifier.check", 8),
     ],
 )
 def test_a_parse_failure_degrades_the_question_openly(role: str, step: str, calls: int) -> None:
@@ -197,11 +197,11 @@ def test_a_parse_failure_degrades_the_question_openly(role: str, step: str, call
     assert prediction.outcome is Outcome.ANSWERED
     assert [d.step for d in trace.degraded] == [step]
     assert "could not be read" in trace.degraded[0].why
-    assert engine.roles.count(role) == 2, "asked once more, as a fresh sample"
-    assert [seen.temperature for seen in engine.of(role)] == [None, 1.0]
+    assert engine.roles.count(role) == 3, "told what was wrong, then asked for a fresh sample"
+    assert [seen.temperature for seen in engine.of(role)] == [None, None, 1.0]
     assert len(engine.requests) == calls
     booked = {u.role: u for u in trace.usage}
-    assert booked[step].calls == 2
+    assert booked[step].calls == 3
 
 
 def test_a_parse_failure_in_answer_is_a_typed_failure_and_no_guess() -> None:
@@ -210,7 +210,7 @@ def test_a_parse_failure_in_answer_is_a_typed_failure_and_no_guess() -> None:
     assert (prediction.answer, prediction.answer_index, prediction.confidence) == (None, None, None)
     assert "answer: the reply could not be read" in prediction.error
     assert trace.rounds, "what was found before is kept"
-    assert engine.roles.count("answer") == 2
+    assert engine.roles.count("answer") == 3
 
 
 def test_an_answer_that_is_no_option_is_asked_for_again() -> None:
@@ -284,7 +284,7 @@ def test_what_is_no_text_is_no_answer_even_if_an_option_reads_like_it(said: obje
     options = ["None", "True", "[]", "{}", "3"]
     prediction, _, engine = run({"answer": answer_reply("A", "AB", answer=said)}, options=options)
     assert prediction.outcome is Outcome.PARSE_FAILED
-    assert engine.roles.count("answer") == 2
+    assert engine.roles.count("answer") == 3
 
 
 def test_a_slip_in_what_decorates_an_answer_does_not_cost_the_answer() -> None:

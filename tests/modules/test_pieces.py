@@ -1,15 +1,17 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from itertools import pairwise
 from typing import Any
 
 import dspy
 import pytest
+from dspy.lm15 import ContextLengthError
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.support.engine import Seen, fake_lm
+from tests.support.engine import Seen, default_reply, fake_lm
 from videohv import VideoHV
 from videohv.modules.pieces import CHARS_A_TOKEN, caption_tokens, in_pieces, text_of
 from videohv.modules.render import Line
@@ -119,3 +121,55 @@ def test_windows_of_all_pieces_compete_in_a_last_search() -> None:
     assert len(last) < len(searches[0].inputs["captions"]) / 2
     (window,) = trace.rounds[0].looks[0].windows
     assert f"[{window.start:g}s]" in last
+
+
+def limited(tokens: int) -> Callable[[Seen], dict[str, Any] | Exception]:
+    """A model that holds less than was supposed, and says so only when it is asked."""
+
+    def reply(seen: Seen) -> dict[str, Any] | Exception:
+        if len(seen.inputs["captions"]) > tokens * CHARS_A_TOKEN:
+            return ContextLengthError(f"{tokens} tokens at most")
+        return default_reply(seen)
+
+    return reply
+
+
+def test_captions_that_do_not_fit_after_all_are_given_in_smaller_pieces() -> None:
+    lm, engine = fake_lm({"summary": limited(700), "locate": limited(700)})
+    with dspy.context(lm=lm):
+        trace = VideoHV(caption_tokens=5_000)(question="q", options=["a", "b"], captions=CAPTIONS).trace
+    assert (trace.outcome, trace.degraded) == (Outcome.ANSWERED, ())
+    assert [warning.partition(":")[0] for warning in trace.warnings if "smaller pieces" in warning] == [
+        "summary",
+        "verifier.locate",
+    ]
+    shown = [seen.inputs["captions"] for seen in engine.of("summary") if len(seen.inputs["captions"]) <= 700 * 3]
+    assert all(text in "\n".join(shown) for text in CAPTIONS), "no caption is lost"
+    windows = [segment.window for segment in trace.summary]
+    assert [w.start for w in windows] == sorted(w.start for w in windows)
+    assert windows[-1].end == len(CAPTIONS) - 1
+
+
+def test_a_single_line_that_is_too_long_is_cut_short() -> None:
+    lm, _ = fake_lm({"summary": limited(200), "locate": limited(200)})
+    with dspy.context(lm=lm):
+        trace = VideoHV()(question="q", options=["a", "b"], captions=["word " * 400, "short"]).trace
+    assert (trace.outcome, trace.degraded) == (Outcome.ANSWERED, ())
+
+
+def test_a_model_that_holds_nothing_is_a_failure_and_no_endless_halving() -> None:
+    lm, engine = fake_lm({"summary": ContextLengthError("0 tokens at most")})
+    with dspy.context(lm=lm):
+        trace = VideoHV()(question="q", options=["a", "b"], captions=CAPTIONS[:64]).trace
+    assert [d.step for d in trace.degraded] == ["summary"]
+    assert "too long for the model: 0 tokens at most" in trace.degraded[0].why
+    assert len(engine.of("summary")) < 2 * 64
+
+
+def test_a_prompt_without_captions_that_is_too_long_is_a_typed_failure() -> None:
+    lm, engine = fake_lm({"answer": ContextLengthError("too much")})
+    with dspy.context(lm=lm):
+        trace = VideoHV()(question="q", options=["a", "b"], captions=CAPTIONS[:8]).trace
+    assert trace.outcome is Outcome.LM_FAILED
+    assert "answer: the prompt is too long for the model: too much" in trace.error
+    assert len(engine.of("answer")) == 1

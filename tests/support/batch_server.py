@@ -149,7 +149,8 @@ class FakeBatchServer(FakeServer):
         made.over = True
         if made.plan.status == "failed":
             return
-        good, bad = [], []
+        good: list[dict[str, Any]] = []
+        bad: list[dict[str, Any]] = []
         # From the last to the first: nobody may rely on the order.
         for number, line in reversed(list(enumerate(made.lines))):
             entry = {"id": f"batch_req_{number}", "custom_id": line["custom_id"], "error": None}

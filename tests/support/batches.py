@@ -48,7 +48,7 @@ class Rig:
         lm: Options of the LM.
     """
 
-    def __init__(self, folder: Path, clips: Sequence[Path], server: FakeBatchServer, **lm: object) -> None:
+    def __init__(self, folder: Path, clips: Sequence[Path], server: FakeBatchServer, **lm: Any) -> None:
         self.folder, self.clips, self.server, self.address = folder, list(clips), server, server.address
         self.lm = make_lm(server.spec(**lm))
         self.store = CaptionStore(folder / "captions.sqlite3")

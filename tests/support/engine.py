@@ -121,6 +121,18 @@ def fake_lm(scripts: dict[str, Script] | None = None, **engine: Any) -> tuple[ds
     return dspy.LM("fake/model", engine=made, cache=False, num_retries=0), made
 
 
+def ended(text: str, finish: str = "length", refusal: str | None = None, tokens: int = 1_000) -> lm15.Response:
+    """A reply that ended in its own way: cut off at so many tokens, filtered, or a refusal."""
+    parts = [lm15.RefusalPart(text=refusal)] if refusal is not None else [lm15.TextPart(text=text)]
+    return lm15.Response(
+        id=None,
+        model="fake/model",
+        message=lm15.Message(role="assistant", parts=tuple(parts)),
+        finish_reason=finish,
+        usage=lm15.Usage(input_tokens=100, output_tokens=tokens),
+    )
+
+
 def letters(seen: Seen, name: str = "options") -> list[str]:
     """The letters of the options or hypotheses that a request shows."""
     return re.findall(r"^([A-Z])\. ", seen.inputs.get(name, ""), re.MULTILINE)

@@ -23,15 +23,17 @@ from videohv.cli.lms import (
     steps_of,
     told,
 )
-from videohv.cli.results import results
+from videohv.cli.results import show
 from videohv.cli.running import Running
 from videohv.data.dataset import Dataset
 from videohv.data.registry import load_questions
 from videohv.errors import InputError
+from videohv.evaluate.answerer import Answerer
 from videohv.evaluate.describe import manifest_of
 from videohv.evaluate.limits import Limits
 from videohv.evaluate.manifest import Manifest
 from videohv.evaluate.processes import ProcessWorkers
+from videohv.evaluate.results import results_from
 from videohv.evaluate.runner import Ending, Run
 from videohv.evaluate.select import select
 from videohv.evaluate.setup import Setup
@@ -132,7 +134,6 @@ def evaluate(
     shown = Running(ERRORS)
     with setup.open() as answerer:
         used = assignments(steps_of(answerer.program))
-        check_ready(used)
         manifest = manifest_of(
             dataset, questions, answerer, orders=shuffle_options, program_name=program, concurrency=concurrency
         )
@@ -146,17 +147,24 @@ def evaluate(
             ThreadWorkers(answerer, count) if processes == 1 else ProcessWorkers(setup, processes, count),
             retry_failed=retry_failed,
             budget=budget,
+            on_begin=lambda: _ready(answerer, used),
             on_progress=shown,
         )
         try:
             ending = run.go()
         finally:
             shown.close()
-    return _report(ending, folder, as_json=as_json)
+    return _report(ending, manifest, as_json=as_json)
 
 
-def _report(ending: Ending, folder: Path, *, as_json: bool) -> int:
-    results(folder, as_json=as_json)
+def _ready(answerer: Answerer, used: Sequence[Assigned]) -> None:
+    """Whatever would fail every question, before the first one is asked."""
+    answerer.inputs.ready()
+    check_ready(used)
+
+
+def _report(ending: Ending, manifest: Manifest, *, as_json: bool) -> int:
+    show(results_from(manifest, ending.rows), as_json=as_json)
     for name, crash in ending.crashes[:5]:
         ERRORS.print(f"crashed: {clean(name)}: {clean(crash)}", style="bold red", markup=False, soft_wrap=True)
     missing = ending.progress.total - ending.progress.done

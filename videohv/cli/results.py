@@ -11,7 +11,7 @@ import typer
 
 from videohv.cli.console import ERRORS, OUT, clean, say
 from videohv.evaluate.export import Export, export_run, save
-from videohv.evaluate.results import compare_runs, results_of
+from videohv.evaluate.results import Results, compare_runs, results_of
 from videohv.evaluate.submit import URL, keep
 from videohv.evaluate.submit import submit as send
 from videohv.evaluate.tables import as_text
@@ -39,9 +39,13 @@ def results(
     as_json: JSONOption = False,
 ) -> int:
     """Show a run's figures: accuracy with intervals, failures, calibration, cost."""
-    manifest, summary = results_of(run, by=_listed(by) or None, policy=_listed(policy))
-    OUT.out(_json(summary) if as_json else as_text(summary, manifest))
+    show(results_of(run, by=_listed(by) or None, policy=_listed(policy)), as_json=as_json)
     return 0
+
+
+def show(made: Results, *, as_json: bool) -> None:
+    """Print a run's figures."""
+    OUT.out(_json(made.summary) if as_json else as_text(made.summary, made.manifest))
 
 
 def compare(

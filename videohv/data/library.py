@@ -93,14 +93,23 @@ class CaptionLibrary:
 
     @cached_property
     def digest(self) -> str:
-        """SHA-256 of the file; of a folder, of its files' names and contents."""
-        if self.path.is_file():
-            return _sha256(self.path)
-        total = hashlib.sha256()
-        for name, (place, _) in self._files.items():
-            if isinstance(place, Path):
-                total.update(f"{name}\t{_sha256(place)}\n".encode())
-        return total.hexdigest()
+        """See `captions_digest`."""
+        return captions_digest(self.path)
+
+
+def captions_digest(path: Path) -> str:
+    """SHA-256 of a captions file; of a folder, of its files' names and contents. Nothing in it is parsed.
+
+    Raises:
+        InputError: It cannot be read, or the folder has no captions.
+    """
+    if path.is_file():
+        return _sha256(path)
+    total = hashlib.sha256()
+    for name, (place, _) in _folder(path).items():
+        if isinstance(place, Path):
+            total.update(f"{name}\t{_sha256(place)}\n".encode())
+    return total.hexdigest()
 
 
 def _folder(path: Path) -> dict[str, tuple[CaptionIndex | Path, str]]:

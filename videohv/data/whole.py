@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-import tempfile
+import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -19,13 +19,26 @@ def whole_file(path: Path) -> Iterator[TextIO]:
     Raises:
         InputError: It cannot be written.
     """
+    # Not made by `tempfile`: such files are for their owner alone, and this one is to be as open as any other.
+    draft = path.with_name(f".{path.name}.{uuid.uuid4().hex[:12]}")
     try:
-        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
         try:
-            with os.fdopen(handle, "w", encoding="utf-8") as file:
+            with draft.open("x", encoding="utf-8") as file:
                 yield file
-            Path(name).replace(path)
+                file.flush()
+                os.fsync(file.fileno())
+            draft.replace(path)
         finally:
-            Path(name).unlink(missing_ok=True)
+            draft.unlink(missing_ok=True)
     except OSError as e:
-        raise InputError(f"cannot write the captions file {path}: {e.strerror}") from e
+        raise InputError(f"{path} cannot be written: {e.strerror}") from e
+
+
+def write_whole(path: Path, text: str) -> None:
+    """Write a file at once.
+
+    Raises:
+        InputError: It cannot be written.
+    """
+    with whole_file(path) as file:
+        file.write(text)

@@ -57,4 +57,13 @@ def run_benchmark(
     with dspy.context(disable_history=True, max_trace_size=0):
         manifest = manifest_of(dataset, asked, answerer, orders=orders, concurrency=concurrency)
         workers = ThreadWorkers(answerer, concurrency)
-        return Run(out, manifest, dataset, asked, workers, retry_failed=retry_failed, on_progress=on_progress).go()
+        return Run(
+            out,
+            manifest,
+            dataset,
+            asked,
+            workers,
+            retry_failed=retry_failed,
+            on_begin=answerer.inputs.ready,
+            on_progress=on_progress,
+        ).go()

@@ -42,7 +42,6 @@ def manifest_of(
         concurrency: LM calls at once; recorded, but not part of what the run is.
     """
     program, inputs = answerer.program, answerer.inputs
-    library = inputs.library
     return Manifest(
         benchmark=dataset.benchmark,
         split=dataset.split,
@@ -60,8 +59,8 @@ def manifest_of(
         signatures=tuple(signature_hashes(program).items()),
         models=tuple(_models(program)),
         captioner=program.captioner_name if inputs.videos is not None else "",
-        captions=library.path.name if library is not None else "",
-        captions_hash=library.digest if library is not None else "",
+        captions=inputs.captions.name if inputs.captions is not None else "",
+        captions_hash=inputs.captions_hash,
         videos=inputs.videos is not None,
         seed=program.settings.seed,
         code=code_version(),

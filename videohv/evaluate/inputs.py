@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import threading
 from pathlib import Path
 from typing import NamedTuple
 
-from videohv.data.library import CaptionLibrary
+from videohv.data.library import CaptionLibrary, captions_digest
 from videohv.data.videos import VideoFolder
 from videohv.evaluate.jobs import Job
 from videohv.types import Caption, Question
@@ -20,7 +21,7 @@ class Given(NamedTuple):
 
 
 class Inputs:
-    """Finds what there is for a question.
+    """Finds what there is for a question. The captions are indexed when `ready` is called or the first is wanted.
 
     Args:
         captions: A published captions file or folder, or None.
@@ -32,9 +33,23 @@ class Inputs:
     """
 
     def __init__(self, captions: Path | None, videos: Path | None, decoder: str = "auto") -> None:
-        self.library = CaptionLibrary.open(captions) if captions is not None else None
+        self.captions = captions
+        self.captions_hash = captions_digest(captions) if captions is not None else ""
+        self._library: CaptionLibrary | None = None
+        self._opening = threading.Lock()
         self.videos = VideoFolder(videos) if videos is not None else None
         self._decoder = decoder
+
+    def ready(self) -> CaptionLibrary | None:
+        """The published captions, indexed; None if there are none.
+
+        Raises:
+            InputError: If they have another form than captions are published in.
+        """
+        with self._opening:
+            if self._library is None and self.captions is not None:
+                self._library = CaptionLibrary.open(self.captions)
+            return self._library
 
     def of(self, job: Job) -> Given:
         """What there is for a question.
@@ -44,9 +59,9 @@ class Inputs:
             VideoError: If its video file is there and can't be read.
         """
         names = (job.question.video, *job.names)
-        captions = None
-        if self.library is not None:
-            captions = next((c for name in names if (c := self.library.captions(name)) is not None), None)
+        captions, library = None, self.ready()
+        if library is not None:
+            captions = next((c for name in names if (c := library.captions(name)) is not None), None)
         path = self.videos.find(*names) if self.videos is not None else None
         return Given(captions, Video(path, decoder=self._decoder) if path is not None else None)
 
@@ -54,6 +69,6 @@ class Inputs:
         """Why `of` gives neither captions nor a video, for the trace of the question."""
         looked = [
             f"{what} {'has nothing of it' if there is not None else 'was not given'}"
-            for what, there in (("--captions", self.library), ("--videos", self.videos))
+            for what, there in (("--captions", self.captions), ("--videos", self.videos))
         ]
         return f"there is nothing to answer from: of the video {question.video!r}, {' and '.join(looked)}"

@@ -6,7 +6,6 @@ import hashlib
 import json
 import os
 import platform
-import tempfile
 from collections.abc import Iterator
 from functools import lru_cache
 from importlib import metadata
@@ -16,7 +15,8 @@ from typing import Any
 from pydantic import Field, ValidationError
 
 import videohv
-from videohv.errors import InputError, VideoHVError
+from videohv.data.whole import write_whole
+from videohv.errors import InputError
 from videohv.types import Value
 
 NAME = "manifest.json"
@@ -130,8 +130,7 @@ def open_manifest(folder: Path, wanted: Manifest) -> Manifest:
     """The manifest of the run in a directory: written when there is none, compared when there is one.
 
     Raises:
-        InputError: If the run was made with something else; the message names every difference.
-        VideoHVError: If it can't be written.
+        InputError: If the run was made with something else; the message names every difference. Or it can't be written.
     """
     if (folder / NAME).is_file():
         standing = read_manifest(folder)
@@ -161,28 +160,6 @@ def read_manifest(folder: Path) -> Manifest:
         first = error.errors(include_url=False, include_input=False)[0]
         where = ".".join(map(str, first["loc"])) or "the whole"
         raise InputError(f"{folder / NAME} is no manifest that this version knows ({where}: {first['msg']})") from error
-
-
-def write_whole(path: Path, text: str) -> None:
-    """Write a file that appears whole or not at all.
-
-    Raises:
-        VideoHVError: If it can't be written.
-    """
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-        try:
-            with os.fdopen(handle, "w", encoding="utf-8") as file:
-                file.write(text)
-                file.flush()
-                os.fsync(file.fileno())
-            Path(name).chmod(0o644)
-            Path(name).replace(path)
-        finally:
-            Path(name).unlink(missing_ok=True)
-    except OSError as error:
-        raise VideoHVError(f"{path} cannot be written ({error.strerror})") from error
 
 
 @lru_cache(maxsize=1)

@@ -50,17 +50,16 @@ class ProcessWorkers:
         Raises:
             VideoHVError: If a child could not open the setup, or died. What it had not finished is not reported.
         """
-        children = [_Child(self._setup, share, len(self._shares)) for share in self._shares if share]
         source = iter(jobs)
+        job = next(source, None)
+        if job is None:
+            return
+        children = [_Child(self._setup, share, len(self._shares)) for share in self._shares if share]
         try:
-            exhausted = False
             while True:
-                while not exhausted and (free := min(children, key=_Child.load)).load() < 1.0:
+                while job is not None and (free := min(children, key=_Child.load)).load() < 1.0:
+                    free.send(job)
                     job = next(source, None)
-                    if job is None:
-                        exhausted = True
-                    else:
-                        free.send(job)
                 busy = [child.connection for child in children if child.running]
                 if not busy:
                     return

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -11,6 +11,7 @@ from videohv.evaluate.compare import Comparison, comparability, compare
 from videohv.evaluate.journal import read_rows
 from videohv.evaluate.manifest import Manifest, read_manifest
 from videohv.evaluate.parts import Groups
+from videohv.evaluate.row import Row
 from videohv.evaluate.summary import RunSummary, summarise
 
 
@@ -32,9 +33,15 @@ def results_of(folder: Path, *, by: Sequence[str] | None = None, policy: Sequenc
     Raises:
         InputError: If there is no run, it is damaged, or `by` or `policy` names something that there is not.
     """
-    manifest = read_manifest(folder)
+    return results_from(read_manifest(folder), read_rows(folder), by=by, policy=policy)
+
+
+def results_from(
+    manifest: Manifest, rows: Iterable[Row], *, by: Sequence[str] | None = None, policy: Sequence[str] = ()
+) -> Results:
+    """The same of rows that are at hand."""
     summary = summarise(
-        read_rows(folder),
+        rows,
         groups=groups_of(manifest.benchmark),
         by=by,
         policy=policy,

@@ -86,6 +86,7 @@ class Run:
         workers: Who asks them.
         retry_failed: Ask those again that failed in an earlier sitting.
         budget: Of the run; what earlier sittings spent is put on it first. No question is begun once it is used up.
+        on_begin: Called before the first question is asked, if there is one to ask; what it raises ends the run.
         on_progress: Called when it begins and after each question.
     """
 
@@ -96,6 +97,7 @@ class Run:
     workers: Workers
     retry_failed: bool = False
     budget: Budget | None = None
+    on_begin: Callable[[], object] = lambda: None
     on_progress: Callable[[Progress], None] = lambda progress: None
     _stopped: str = field(default="", init=False)
 
@@ -157,6 +159,7 @@ class Run:
     def _jobs(self, journal: Journal) -> Iterator[Job]:
         """What is still to be asked, decided when there is room for it."""
         standing = {key: entry.row.failed for key, entry in journal.entries.items()}
+        begun = False
         for order in range(self.manifest.orders):
             for question in self.questions:
                 failed = standing.get((question.id, order))
@@ -166,6 +169,9 @@ class Run:
                     self._stopped = self._stopped or "the budget of the run is used up"
                 if self._stopped:
                     return
+                if not begun:
+                    begun = True
+                    self.on_begin()
                 yield Job(
                     question,
                     order,

@@ -21,8 +21,8 @@ from pathlib import Path
 from typing import IO, NamedTuple
 from urllib.parse import urlsplit
 
+from videohv.data.whole import write_whole
 from videohv.errors import InputError, SubmitError
-from videohv.evaluate.manifest import write_whole
 from videohv.types import Value
 
 URL = "https://validation-server.onrender.com/api/upload/"

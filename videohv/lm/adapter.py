@@ -26,6 +26,9 @@ T = TypeVar("T")
 KEPT = 512
 """Pieces of work that are kept at most; an optimizer makes signatures by the hundred."""
 
+LONGEST = 100_000
+"""Characters of a reply that are repaired at most; no model of today writes as much that is of use."""
+
 DEEPEST = 50
 """Brackets that may be open at once in a reply that has to be repaired; those of our signatures open four."""
 
@@ -107,12 +110,12 @@ class KeepingJSONAdapter(dspy.JSONAdapter):
     def parse(self, signature: type[dspy.Signature], completion: str) -> dict[str, Any]:
         """See `dspy.JSONAdapter`. Whole JSON of the right types is read at once; anything else is left to DSPy.
 
-        But for what is nested more than `DEEPEST` deep: repairing that takes DSPy minutes, for nothing.
+        But for what is longer than `LONGEST` or nested more than `DEEPEST` deep, which would take minutes to repair.
         """
         fields = _read(signature, completion)
         if fields is None:
-            if _depth(completion) > DEEPEST:
-                why = f"The reply is nested more than {DEEPEST} deep."
+            if len(completion) > LONGEST or _depth(completion) > DEEPEST:
+                why = "The reply is too long to be repaired, or nested without end."
                 raise AdapterParseError(type(self).__name__, signature, completion, why)
             # Unwrapped: this method has told the callbacks already.
             fields = dspy.JSONAdapter.parse.__wrapped__(self, signature, completion)

@@ -27,7 +27,9 @@ def ensure_plain_cache() -> None:
         if current is None or _is_the_default(current):
             _restrict()
             if current is not None:
-                dspy.cache.memory_cache = current.memory_cache
+                with current._lock:
+                    kept = list(current.memory_cache.items())
+                dspy.cache.memory_cache.update(kept)
         _seen[:] = [dspy.cache]
 
 

@@ -84,7 +84,6 @@ class Caller:
             OverBudget: If a budget has no room for it.
             InputError: If a budget is in money and the price is not known.
         """
-        ensure_plain_cache()
         self.reply = None
         own = type(self.source).__call__
         if own is dspy.BaseLM.__call__:
@@ -129,6 +128,8 @@ class Caller:
 
     def _once(self, lm: dspy.BaseLM, prepared: Any) -> Any:
         """One attempt."""
+        if prepared.cache:
+            ensure_plain_cache()
         if found := execution._cached(lm, prepared, False):
             reply = read_reply(found)
             # Nothing at all is not a reply to be had for ever.
@@ -192,8 +193,9 @@ class _Watched:
 
     def __call__(self, prompt: Any = None, *, messages: Any = None, **kwargs: Any) -> Any:
         caller, turns = self._videohv_call
-        if messages is not None and turns:
-            messages = [*messages, *turns]
+        if messages is not None:
+            # In place: DSPy knows the list that its adapter made, and deprecates all others.
+            messages.extend(turns)
         return caller.call(self, prompt, messages, kwargs)
 
 

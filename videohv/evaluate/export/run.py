@@ -6,10 +6,11 @@ import json
 from collections import Counter
 from pathlib import Path
 
+from videohv.data.whole import write_whole
 from videohv.errors import InputError
 from videohv.evaluate.export.formats import Answers, get_format
 from videohv.evaluate.journal import read_rows
-from videohv.evaluate.manifest import read_manifest, write_whole
+from videohv.evaluate.manifest import read_manifest
 from videohv.types import MAX_OPTIONS, Outcome, Value
 
 _NAMED = 5
