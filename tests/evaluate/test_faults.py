@@ -116,7 +116,7 @@ def check(tmp_path: Path, questions: int, kills: int, concurrency: int) -> None:
 
 
 def test_faults_and_kills_change_nothing(tmp_path: Path) -> None:
-    check(tmp_path, questions=16, kills=2, concurrency=8)
+    check(tmp_path, questions=12, kills=2, concurrency=8)
 
 
 @pytest.mark.slow

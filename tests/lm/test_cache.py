@@ -1,13 +1,16 @@
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import diskcache
 import dspy
 import pytest
+from dspy.clients import execution
 
 from tests.support.engine import fake_lm
 from videohv.lm import cache as module
@@ -127,3 +130,28 @@ def test_a_directory_that_is_none_leaves_the_memory(own_cache: Path) -> None:
     ensure_plain_cache()
     assert not dspy.cache.enable_disk_cache
     assert dspy.cache.enable_memory_cache
+
+
+def test_however_many_threads_call_few_have_the_cache_open(monkeypatch: pytest.MonkeyPatch) -> None:
+    used: set[str] = set()
+    for name in ("_cached", "_store"):
+        inner = getattr(execution, name)
+
+        def spy(*arguments: Any, inner: Any = inner) -> Any:
+            if arguments[1].cache:
+                used.add(threading.current_thread().name)
+            return inner(*arguments)
+
+        monkeypatch.setattr(execution, name, spy)
+    lm, engine = fake_lm({"summary": {"summary": "x"}})
+    cached, start = lm.copy(cache=True), threading.Barrier(24)
+
+    def work(number: int) -> str:
+        start.wait()
+        return ask(cached, f"question {number % 12}") + ask(cached, f"question {number % 12}")
+
+    with ThreadPoolExecutor(24) as pool:
+        assert list(pool.map(work, range(24))) == ["xx"] * 24
+    assert 12 <= len(engine.requests) <= 24
+    assert 1 <= len(used) <= 4
+    assert all(name.startswith("videohv-cache") for name in used)

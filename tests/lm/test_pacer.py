@@ -191,3 +191,14 @@ def test_a_lost_call_gives_its_place_back_and_says_nothing() -> None:
     pacer.sent(0.0)
     pacer.lost(1.0)
     assert (pacer.in_flight, pacer.limit, pacer.rate) == (0, math.inf, math.inf)
+
+
+def test_a_server_that_refused_everything_for_hours_is_still_asked_now_and_then() -> None:
+    pacer, now = Pacer(), 0.0
+    for _ in range(200):
+        while wait := pacer.wait(now):
+            assert wait <= 75, "seconds"
+            now += wait
+        pacer.sent(now)
+        pacer.refused(now, now + 0.01, 30.0)
+    assert pacer.wait(now + 31.0) <= 75

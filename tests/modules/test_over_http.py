@@ -14,20 +14,25 @@ import pytest
 from tests.support.clips import make_clip
 from tests.support.engine import Seen, answer_reply, check_reply, default_reply, letters, seen_in
 from tests.support.server import Failure, FakeServer, Fault, Request
-from videohv import Trace, VideoHV
-from videohv.lm import make_lm
+from videohv import Event, Stop, Trace, VideoHV, listening
+from videohv.errors import Cancelled
+from videohv.lm import make_lm, pace
 from videohv.types import Outcome
+
+OUTCOMES = {
+    Failure.CUT: Outcome.PARSE_FAILED,
+    Failure.REFUSAL: Outcome.CONTENT_FILTERED,
+    Failure.FILTERED: Outcome.CONTENT_FILTERED,
+}
+"""How a question ends that meets with this at its last step; with anything else it is `lm_failed`."""
 
 ASKED: dict[str, Any] = {"question": "what?", "options": ["a", "b", "c"]}
 CAPTIONS = [f"moment {i}" for i in range(30)]
 
 
 def seen(request: Request) -> Seen:
-    system, user = request.body["messages"][0], request.body["messages"][-1]["content"]
-    text = user if isinstance(user, str) else "".join(part.get("text", "") for part in user)
-    return seen_in(
-        text, request.images, request.body.get("temperature"), request.schema is not None, str(system["content"])
-    )
+    system = str(request.body["messages"][0]["content"])
+    return seen_in(request.prompt, request.images, request.body.get("temperature"), request.schema is not None, system)
 
 
 class Scripted:
@@ -112,7 +117,7 @@ def test_whatever_the_wire_does_the_question_ends_in_a_typed_outcome(kind: Failu
     with FakeServer(always) as server:
         trace = ask(server, captions=CAPTIONS)
     if role == "answer":
-        assert trace.outcome in (Outcome.PARSE_FAILED, Outcome.LM_FAILED, Outcome.CONTENT_FILTERED)
+        assert trace.outcome is OUTCOMES.get(kind, Outcome.LM_FAILED)
         assert trace.answer is None
         assert trace.error.startswith("answer: ")
     else:
@@ -156,3 +161,28 @@ def test_a_wrong_address_is_a_typed_failure_that_names_it() -> None:
         prediction = VideoHV()(**ASKED, captions=CAPTIONS)
     assert prediction.outcome is Outcome.LM_FAILED
     assert "LMTransportError" in prediction.error
+
+
+def test_a_long_wait_is_seen_in_the_trace(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pace, "LONG", 0.6)
+    script = Scripted(judge=[Fault(Failure.RATE_LIMIT, 1)])
+    events: list[Event] = []
+    with FakeServer(script) as server, listening(events.append):
+        lm = make_lm(server.spec(retries=2)).copy(cache=False)
+        with dspy.context(lm=lm):
+            trace = VideoHV(workers=1)(**ASKED, captions=CAPTIONS).trace
+    (warning,) = [text for text in trace.warnings if "waits for more than" in text]
+    assert warning.startswith("judge waits for more than 10 s: ")
+    assert "takes no more calls for now" in warning
+    assert warning in [event.value for event in events]
+    assert trace.outcome is Outcome.ANSWERED
+
+
+def test_a_question_that_is_stopped_while_it_waits_ends_at_once() -> None:
+    stop = Stop()
+    with FakeServer(lambda request: Fault(Failure.RATE_LIMIT, 100)) as server:
+        lm = make_lm(server.spec(retries=2)).copy(cache=False)
+        threading.Timer(0.3, stop.set).start()
+        with dspy.context(lm=lm), listening(stop), pytest.raises(Cancelled):
+            VideoHV()(**ASKED, captions=CAPTIONS)
+        assert pace.gate_for(lm).pacer.in_flight == 0

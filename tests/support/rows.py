@@ -6,8 +6,9 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from videohv.data.whole import write_whole
 from videohv.evaluate.journal import Journal
-from videohv.evaluate.manifest import NAME, Manifest, write_whole
+from videohv.evaluate.manifest import NAME, Manifest
 from videohv.evaluate.row import Row
 from videohv.types import Outcome, Question, Trace
 

@@ -128,8 +128,7 @@ class FakeServer:
 
     Attributes:
         refused: Requests that the quota refused.
-        prompt_tokens: What was reported in replies that were sent whole.
-        completion_tokens: The same.
+        prompt_tokens, completion_tokens: What was reported in replies that were sent whole.
     """
 
     def __init__(

@@ -1,14 +1,26 @@
-"""DSPy's response cache, made safe to read: by default DSPy runs whatever code lies in its directory as a pickle."""
+"""DSPy's response cache, made safe to read and fit for many threads.
+
+By default DSPy runs whatever code lies in its cache directory as a pickle. And each thread that uses the cache opens
+every file of it: with 64 threads that is more files than a process may have open on most systems, and opening them
+costs more than a look-up.
+"""
 
 from __future__ import annotations
 
 import os
 import threading
-from typing import Any
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from functools import lru_cache
+from typing import Any, TypeVar
 
 import diskcache  # type: ignore[import-untyped]
 import dspy
 from dspy.utils.caching import default_cache_dir
+
+T = TypeVar("T")
+
+_THREADS = 4
 
 _lock = threading.Lock()
 _seen: list[Any] = []
@@ -31,6 +43,21 @@ def ensure_plain_cache() -> None:
                     kept = list(current.memory_cache.items())
                 dspy.cache.memory_cache.update(kept)
         _seen[:] = [dspy.cache]
+
+
+def in_cache_thread(use: Callable[..., T], *arguments: Any) -> T:
+    """What `use(*arguments)` gives, called in one of the few threads that have the cache open."""
+    return _threads().submit(use, *arguments).result()
+
+
+@lru_cache(maxsize=1)
+def _threads() -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(_THREADS, thread_name_prefix="videohv-cache")
+
+
+if hasattr(os, "register_at_fork"):
+    # The threads stay with the parent.
+    os.register_at_fork(after_in_child=_threads.cache_clear)
 
 
 def _restrict() -> None:

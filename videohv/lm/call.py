@@ -19,7 +19,7 @@ from dspy.utils.callback import with_callbacks
 from dspy.utils.exceptions import LMError
 
 from videohv.lm.budget import estimated, paying
-from videohv.lm.cache import ensure_plain_cache
+from videohv.lm.cache import ensure_plain_cache, in_cache_thread
 from videohv.lm.counter import Amount
 from videohv.lm.faults import LIMITED_PATIENCE, EmptyReply, FaultKind, fault_of, patience, pause, was_sent
 from videohv.lm.pace import LONG, Slot, gate_for
@@ -128,9 +128,11 @@ class Caller:
 
     def _once(self, lm: dspy.BaseLM, prepared: Any) -> Any:
         """One attempt."""
+        found = None
         if prepared.cache:
             ensure_plain_cache()
-        if found := execution._cached(lm, prepared, False):
+            found = in_cache_thread(execution._cached, lm, prepared, False)
+        if found is not None:
             reply = read_reply(found)
             # Nothing at all is not a reply to be had for ever.
             if reply.finish is not Finish.EMPTY:
@@ -145,7 +147,8 @@ class Caller:
             self.reply = read_reply(result)
             if self.reply.finish is Finish.EMPTY:
                 raise EmptyReply("the reply is empty", model=lm.model)
-            execution._store(lm, prepared, result, False)
+            if prepared.cache:
+                in_cache_thread(execution._store, lm, prepared, result, False)
             return outputs
 
         asked = prepared.legacy

@@ -133,8 +133,12 @@ class Gate:
                 self._wake()
 
     def _enter(self, check: Callable[[], None], tell: Callable[[float], None]) -> float:
-        ticket, told, began = threading.Event(), False, self._clock()
+        began, told = self._clock(), False
         with self._lock:
+            if not self._queue and not self.pacer.wait(began, _cap):
+                self.pacer.sent(began)
+                return began
+            ticket = threading.Event()
             self._queue.append(ticket)
         try:
             while True:

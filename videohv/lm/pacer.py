@@ -14,8 +14,8 @@ from __future__ import annotations
 import math
 from collections import deque
 
-WINDOW = 120.0
-"""Seconds of the past that a rate is estimated from."""
+WINDOWS = (1.0, 4.0, 16.0, 64.0)
+"""Seconds before a refusal that a rate is estimated from: the one in which most was taken counts."""
 
 LONGEST_HOLD = 60.0
 """Seconds that calls are held at most when a server does not say how long."""
@@ -137,22 +137,27 @@ class Pacer:
     def _resume(self) -> None:
         """The hold is over: choose the rate to go on with."""
         end, self._held_until = self._held_until, 0.0
-        begin = max(self._since, end - WINDOW)
-        span = max(end - begin, 1e-3)
-        taken = sum(at >= begin for at in self._sent) - sum(at >= begin for at in self._refused)
-        measured = taken / span if taken > 0 else min(self.rate, 2 / span) / 2
+        measured = max(self._taken_in(window, end) for window in WINDOWS) or min(self.rate, 2.0) / 2
         if measured * _FAR < self.rate:
             self._searching, self._base = True, measured
         elif self._searching:
             self._searching, self._base = False, _OVERSHOT * self.rate
         else:
             self._base = (measured + self.rate) / 2
+        # However long a server refused everything: once it does not, that is to be noticed.
+        self._base = max(self._base, 1 / LONGEST_HOLD)
         self._pulse = min(_LONGEST, max(_SHORTEST, end - self._refused_at, 1 / self._base))
         self._paced = 0.0
         self.rate = self._curve(0.0)
         self._sent.clear()
         self._refused.clear()
         self._since = self._next_at = end
+
+    def _taken_in(self, window: float, end: float) -> float:
+        """Calls a second that the server took in a window before it refused one, with the hold that followed."""
+        begin = max(self._since, self._refused_at - window)
+        taken = sum(at >= begin for at in self._sent) - sum(at >= begin for at in self._refused)
+        return max(0, taken) / max(end - begin, 1e-3)
 
     def _curve(self, seconds: float) -> float:
         """The rate after so many seconds of calls that waited for their turn."""

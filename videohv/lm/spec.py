@@ -34,7 +34,7 @@ class Options(Value):
         max_tokens: Longest reply.
         seed: For sampling; beats the seed given beside the spec.
         timeout: Seconds without a byte from the server.
-        retries: How often DSPy tries again after a failure that may pass.
+        retries: How often a call is tried again after a failure that may pass; rate limits five times as often.
         api_base: Address of a server, `http(s)://host[:port][/path]`; without a path `/v1` is meant.
         key_env: Name of the environment variable that holds the server's key.
         context: Tokens of prompt and reply together.
