@@ -41,6 +41,7 @@ class Faults:
     def __init__(self) -> None:
         self._asked: Counter[str] = Counter()
         self._in_a_row: Counter[str] = Counter()
+        self._refused: set[str] = set()
         self._lock = threading.Lock()
         self.kinds: Counter[Failure] = Counter()
 
@@ -56,7 +57,10 @@ class Faults:
                 self._in_a_row[key] = 0
                 return None
             self._in_a_row[key] += 1
-            kind = dice.choice(KINDS)
+            # What is refused twice was refused: that table would rightly be another one.
+            kind = dice.choice([kind for kind in KINDS if kind is not Failure.REFUSAL or key not in self._refused])
+            if kind is Failure.REFUSAL:
+                self._refused.add(key)
             self.kinds[kind] += 1
         return Fault(kind, 1.0 if kind is Failure.HANG else 0.0)
 
