@@ -58,6 +58,9 @@ for name, spec in specs.items():
         codes.append(run(["ask", clip, *asked, *trace, "--vision-lm", spec, *options]))
     codes.append(run(["caption", clip, "--vision-lm", spec, "--lm", spec, "--captioner", "lm"]))
     codes.append(run(["doctor", "--lm", spec]))
+    questions, captions = sys.argv[3:5]
+    given = ["--captions", captions, "--lm", spec, "--concurrency", "2"]
+    codes.append(run(["eval", f"custom:{questions}", *given, "--out", str(out / f"run-{name}")]))
 codes.append(run(["doctor", "--lm", specs["bad-env"], "--json"]))
 (out / "codes.json").write_text(json.dumps(codes))
 
@@ -126,6 +129,12 @@ def test_no_byte_of_a_planted_key_is_left_anywhere(servers: dict[str, FakeServer
     clip = make_clip(tmp_path / "clip.mp4", frames=30, fps=10.0)
     out = tmp_path / "out"
     out.mkdir()
+    questions, captions = tmp_path / "questions.jsonl", tmp_path / "captions.json"
+    rows = [
+        {"id": f"q{i}", "video": "v", "question": f"what {i}?", "options": ["a", "b"], "answer": 0} for i in range(3)
+    ]
+    questions.write_text("\n".join(json.dumps(row) for row in rows), encoding="utf-8")
+    captions.write_text(json.dumps({"v": ["someone walks", "someone sits"]}), encoding="utf-8")
     specs = {
         "bad-env": servers["bad"].spec(key_env="LAB_KEY"),
         "bad-ring": servers["bad"].spec(key_env="RING_KEY"),
@@ -142,7 +151,11 @@ def test_no_byte_of_a_planted_key_is_left_anywhere(servers: dict[str, FakeServer
     }
     del environment["PYTHON_KEYRING_BACKEND"]
     ran = subprocess.run(
-        [sys.executable, "-c", RUN, str(out), str(clip)], env=environment, capture_output=True, timeout=300, check=False
+        [sys.executable, "-c", RUN, str(out), str(clip), str(questions), str(captions)],
+        env=environment,
+        capture_output=True,
+        timeout=300,
+        check=False,
     )
     (out / "stdout.txt").write_bytes(ran.stdout)
     (out / "stderr.txt").write_bytes(ran.stderr)
@@ -168,6 +181,9 @@ def assert_all_was_written(out: Path, written: dict[Path, bytes]) -> None:
     assert b"[key]" in (out / "stdout.txt").read_bytes()
     assert any("dspy-cache" in path.parts and content for path, content in written.items())
     assert (out / "videohv-cache" / "captions.sqlite3") in written
+    for name in ("bad-env", "bad-ring", "moody"):
+        assert (out / f"run-{name}" / "manifest.json") in written
+        assert written[out / f"run-{name}" / "results.jsonl"].count(b"\n") == 3
     assert b"Traceback" in (out / "bad-env-traceback.txt").read_bytes()
     assert b"dspy" in (out / "everything.log").read_bytes() or (out / "everything.log").stat().st_size > 0
     assert set(json.loads((out / "codes.json").read_text())) >= {0, 1}
