@@ -27,8 +27,12 @@ def evaluate(folder: Path, server: FakeServer, *more: str) -> int:
     )
 
 
-def test_a_run_is_on_disk_and_printed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_run_is_on_disk_and_printed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     with FakeServer(steady) as server:
+        # As in a shell, where the command line is there for everybody to copy the address from.
+        monkeypatch.setattr("sys.argv", ["videohv", "eval", "--lm", server.spec()])
         assert evaluate(tmp_path, server, "--concurrency", "4") == 0
     said = capsys.readouterr()
     assert "6 of egoschema:subset, 6 with a known answer" in said.err

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from typing import Any
@@ -67,7 +66,6 @@ def manifest_of(
         dspy=dspy_version(),
         recorded=Recorded(
             created=datetime.now(UTC).isoformat(timespec="seconds"),
-            command=" ".join(sys.argv[1:]),
             concurrency=concurrency,
         ),
     )

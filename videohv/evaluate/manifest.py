@@ -38,7 +38,6 @@ class Recorded(Value):
     python: str = platform.python_version()
     system: str = f"{platform.system()} {platform.machine()}"
     cores: int = os.cpu_count() or 0
-    command: str = ""
     concurrency: int = 1
 
 
