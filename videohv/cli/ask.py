@@ -13,6 +13,7 @@ import typer
 
 from videohv import samples
 from videohv.cli.console import ERRORS, OUT
+from videohv.cli.listed import listed
 from videohv.cli.lms import (
     CaptionerOption,
     DecoderOption,
@@ -86,7 +87,7 @@ def ask(
     given = read_captions(captions, video) if captions is not None else None
     source = Path(video)
     # What was not asked for is left to the method, which may not know it.
-    without = tuple(part.strip() for part in ablate.split(",") if part.strip())
+    without = listed(ablate)
     asked_for = {"rounds": rounds, "looks": looks, "without": without or None}
     chosen: dict[str, Any] = {name: value for name, value in asked_for.items() if value is not None}
     answerer = make_method(method, captioner=captioner, fps=fps, seed=seed, may_abstain=abstain, **chosen)

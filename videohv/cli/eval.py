@@ -12,6 +12,7 @@ from typing import Annotated, Any
 import typer
 
 from videohv.cli.console import ERRORS, clean, say
+from videohv.cli.listed import listed
 from videohv.cli.lms import (
     CaptionerOption,
     DecoderOption,
@@ -99,7 +100,7 @@ def evaluate(
 ) -> int:
     """Run a benchmark. Each finished question is on disk; the same command goes on where it stopped."""
     dataset = load_questions(benchmark, data_root=data_root, hub=hub, strict=strict)
-    questions = select(dataset.questions, _ids(ids), _listed(types), limit)
+    questions = select(dataset.questions, _ids(ids), listed(types), limit)
     models = name_models(lm, vision_lm, role or (), profile)
     embedded = any(named.spec.provider == PROVIDER for named in models)
     concurrency = concurrency or (1 if embedded else 8)
@@ -114,7 +115,7 @@ def evaluate(
     )
     settings = _settings(setting or [])
     if ablate:
-        settings["without"] = _listed(ablate)
+        settings["without"] = listed(ablate)
     setup = Setup(
         models=models,
         method=method,
@@ -206,13 +207,9 @@ def _settings(pairs: list[str]) -> dict[str, Any]:
     return settings
 
 
-def _listed(text: str) -> tuple[str, ...]:
-    return tuple(part.strip() for part in text.split(",") if part.strip())
-
-
 def _ids(text: str) -> tuple[str, ...]:
     if not text.startswith("@"):
-        return _listed(text)
+        return listed(text)
     try:
         return tuple(Path(text[1:]).read_text(encoding="utf-8").split())
     except (OSError, UnicodeDecodeError) as error:

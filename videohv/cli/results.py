@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 
 from videohv.cli.console import ERRORS, OUT, clean, say
+from videohv.cli.listed import listed
 from videohv.evaluate.export import Export, export_run, save
 from videohv.evaluate.results import Results, compare_runs, results_of
 from videohv.evaluate.submit import URL, keep
@@ -39,7 +40,7 @@ def results(
     as_json: JSONOption = False,
 ) -> int:
     """Show a run's figures: accuracy with intervals, failures, calibration, cost."""
-    show(results_of(run, by=_listed(by) or None, policy=_listed(policy)), as_json=as_json)
+    show(results_of(run, by=listed(by) or None, policy=listed(policy)), as_json=as_json)
     return 0
 
 
@@ -109,10 +110,6 @@ def _saved(made: Export, path: Path) -> Path:
     elif made.without:
         say("no answer", f"{len(made.without)} of {made.questions} questions; they are left empty")
     return path
-
-
-def _listed(text: str) -> tuple[str, ...]:
-    return tuple(part.strip() for part in text.split(",") if part.strip())
 
 
 def _json(value: Value) -> str:
