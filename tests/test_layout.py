@@ -26,12 +26,13 @@ MAY_IMPORT: dict[str, set[str]] = {
     "captioners": BASE | {"video", "data"},
     "modules": BASE | {"signatures", "captioners", "video", "data", "lm"},
     "compiled": BASE | {"modules"},
-    "optimize": BASE | {"modules", "compiled", "data", "lm"},
+    "optimize": BASE | {"modules", "compiled", "data", "lm", "evaluate", "video"},
     "evaluate": BASE | {"modules", "compiled", "data", "video", "lm"},
     "api": BASE | {"lm", "modules", "video"},
     "__main__": {"cli"},
     "batch": BASE | {"modules", "data", "video", "lm"},
-    "cli": BASE | {"api", "batch", "compiled", "evaluate", "modules", "captioners", "video", "data", "lm", "samples"},
+    "cli": BASE
+    | {"api", "batch", "compiled", "evaluate", "optimize", "modules", "captioners", "video", "data", "lm", "samples"},
 }
 """Package (or file) of videohv: what it may import of videohv beside itself. Arrows run one way; there is no circle."""
 

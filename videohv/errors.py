@@ -35,6 +35,10 @@ class ProgramError(VideoHVError):
     """A saved program could not be found or does not fit this version of the signatures."""
 
 
+class OptimizerFailed(VideoHVError):
+    """An optimizer ended without a better program. The message says why; what was learnt before is kept."""
+
+
 class SubmitError(VideoHVError):
     """A benchmark's server did not take a submission. The message has its answer."""
 

@@ -1,0 +1,1 @@
+"""Optimised programs: prompts and demonstrations compiled against the accuracy on a benchmark, with the proof."""
