@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from videohv.modules.recorder import Event, Stop, listening
     from videohv.modules.settings import LoopSettings, Part
     from videohv.modules.videohv import VideoHV
-    from videohv.types import Caption, Evidence, Outcome, Question, Status, Trace, Window
+    from videohv.types import Caption, Evidence, FrameLimits, Outcome, Question, Status, Trace, Window
     from videohv.video import Video
 
 __version__ = "0.1.0"
@@ -41,6 +41,7 @@ _HOMES = {
     "VideoHV": "videohv.modules.videohv",
     "Caption": "videohv.types",
     "Evidence": "videohv.types",
+    "FrameLimits": "videohv.types",
     "Outcome": "videohv.types",
     "Question": "videohv.types",
     "Status": "videohv.types",
@@ -53,6 +54,7 @@ __all__ = [
     "Caption",
     "Event",
     "Evidence",
+    "FrameLimits",
     "LoopSettings",
     "Outcome",
     "Part",

@@ -10,12 +10,13 @@ import dspy
 import pytest
 
 from tests.support.clips import make_clip
-from tests.support.engine import Script, Seen, check_reply, fake_lm
+from tests.support.engine import Script, Seen, check_reply, default_reply, fake_lm
 from videohv import Trace, Video, VideoHV
 from videohv.errors import DecodeError, MissingExtra
 from videohv.lm.roles import eyes, using
 from videohv.modules import observe
 from videohv.types import Observation, Outcome, Source
+from videohv.video.notes import NOTES
 
 ASKED: dict[str, Any] = {"question": "what?", "options": ["a", "b"]}
 CAPTIONS = [f"moment {i}" for i in range(20)]
@@ -95,6 +96,18 @@ def test_without_a_vision_model_things_are_detected_in_the_frames(clip: Path, mo
     assert "1 dog" in engine.of("check")[0].inputs["evidence"]
     assert not engine.of("look")
     assert any("no vision model" in warning for warning in trace.warnings)
+
+
+def test_what_turns_up_about_the_file_on_the_way_is_in_the_trace(tmp_path: Path) -> None:
+    video = Video(make_clip(tmp_path / "clip.mp4", frames=200, fps=10.0))
+
+    def answer(seen: Seen) -> dict[str, Any]:
+        NOTES.add(tmp_path / "clip.mp4", "decoder: PyAV reads this file, because decord stumbled")
+        return default_reply(seen)
+
+    trace, _ = run(video, {"look": answer}, captions=CAPTIONS)
+    assert video.info.warnings == ()
+    assert trace.warnings == ("decoder: PyAV reads this file, because decord stumbled",)
 
 
 def test_a_look_that_fails_falls_back_on_the_captions_of_its_window_openly(clip: Path) -> None:

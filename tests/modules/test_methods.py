@@ -222,13 +222,13 @@ def test_every_agent_is_a_named_predictor_and_what_was_saved_is_loaded(name: str
     assert [agent for agent, _ in program.named_predictors()] == AGENTS[name]
     for agent, predictor in program.named_predictors():
         predictor.signature = predictor.signature.with_instructions(f"Be {agent}.")
-        predictor.demos = [dspy.Example(question="q", answer="B")]
+        predictor.demos = [dspy.Example(**dict.fromkeys(predictor.signature.fields, "B"), of="none of its fields")]
     program.save(tmp_path / "program.json")
     loaded = load_program(tmp_path / "program.json", into=make_method(name, seed=7))
     assert loaded.settings.seed == 7
     for agent, predictor in loaded.named_predictors():
         assert predictor.signature.instructions == f"Be {agent}."
-        assert predictor.demos[0]["answer"] == "B"
+        assert dict(predictor.demos[0]) == dict.fromkeys(predictor.signature.fields, "B")
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 BITS = 10
 _TICKS = 90_000
+_PIXELS = {"mjpeg": "yuvj420p", "prores_ks": "yuv422p10le", "gif": "rgb8"}
 
 
 def picture(number: int, width: int, height: int) -> NDArray[np.uint8]:
@@ -88,7 +89,7 @@ def make_clip(
         if codec != "none":
             video = out.add_stream(codec, rate=Fraction(fps).limit_denominator(1001), options=_settings(codec, options))
             video.width, video.height = size[::-1] if rotation % 180 else size
-            video.pix_fmt = "yuvj420p" if codec == "mjpeg" else "yuv420p"
+            video.pix_fmt = _PIXELS.get(codec, "yuv420p")
             video.gop_size = gop
             if codec in ("libx264", "mpeg4", "mpeg2video"):
                 video.max_b_frames = b_frames
@@ -123,6 +124,8 @@ def _settings(codec: str, options: dict[str, str] | None) -> dict[str, str]:
         "libvpx-vp9": {"deadline": "realtime", "cpu-used": "8", "crf": "20", "b": "0"},
         "libvpx": {"deadline": "realtime", "cpu-used": "8", "crf": "10", "b": "1000000"},
         "libsvtav1": {"preset": "12", "crf": "30"},
+        "prores_ks": {},
+        "gif": {},
     }
     return {**fast.get(codec, {"b": "2000000"}), **(options or {})}
 

@@ -69,10 +69,10 @@ def test_sound_files_are_decoded_once_and_sparingly(clip: Clip, monkeypatch: pyt
     opened, given, skippable = 0, 0, 0
     init, decode = Source.__init__, Source.decode
 
-    def counted_init(self: Source, path: Path, stream: int | None = None) -> None:
+    def counted_init(self: Source, path: Path, stream: int | None = None, wary: bool = True) -> None:
         nonlocal opened
         opened += 1
-        init(self, path, stream)
+        init(self, path, stream, wary)
 
     def counted_decode(self: Source, packet: Packet[VideoStream] | None, needed: bool = True) -> list[av.VideoFrame]:
         nonlocal given, skippable

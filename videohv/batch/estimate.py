@@ -22,6 +22,7 @@ from videohv.batch.wire import pictures_of
 from videohv.batch.work import Request
 from videohv.errors import VideoError
 from videohv.lm.about import published
+from videohv.lm.frames import limits_of
 from videohv.modules.settings import MAX_FRAMES_A_LOOK
 from videohv.types import Value
 
@@ -146,10 +147,9 @@ def picture_tokens(model: str, width: int, height: int) -> int | None:
     return None
 
 
-def shown(width: int, height: int, short_side: int = 448) -> tuple[int, int]:
-    """Pixels of a frame as it is sent: no side is enlarged, the shorter one is at most `short_side`."""
-    scale = min(1.0, short_side / max(1, min(width, height)))
-    return max(1, round(width * scale)), max(1, round(height * scale))
+def shown(width: int, height: int) -> tuple[int, int]:
+    """Pixels of a frame as it is sent."""
+    return limits_of().size(max(1, width), max(1, height))
 
 
 def batch_rates(model: str) -> tuple[float, float] | None:

@@ -14,11 +14,17 @@ import typer
 from videohv.cli.ask import ask, demo
 from videohv.cli.caption import caption
 from videohv.cli.captions import captions
+from videohv.cli.compile import compile_
 from videohv.cli.console import ERRORS, clean
 from videohv.cli.doctor import doctor
 from videohv.cli.eval import evaluate
+from videohv.cli.frames import frames
 from videohv.cli.models import models
+from videohv.cli.probe import probe
+from videohv.cli.program import program
+from videohv.cli.report import report
 from videohv.cli.results import compare, export, results, submit
+from videohv.cli.tune import tune
 from videohv.errors import InputError, VideoHVError
 
 FAILURE, USAGE, INTERRUPTED = 1, 2, 130
@@ -36,15 +42,21 @@ app = typer.Typer(
 )
 app.command("ask")(ask)
 app.command("caption")(caption)
+app.command("probe")(probe)
+app.command("frames")(frames)
 app.command("demo")(demo)
 app.command("doctor")(doctor)
 app.command("results")(results)
 app.command("compare")(compare)
 app.command("export")(export)
 app.command("submit")(submit)
+app.command("report")(report)
 app.command("eval")(evaluate)
+app.command("tune")(tune)
+app.command("compile")(compile_)
 app.add_typer(captions, name="captions")
 app.add_typer(models, name="models")
+app.add_typer(program, name="program")
 
 
 def main(arguments: list[str] | None = None) -> None:

@@ -13,6 +13,7 @@ import typer
 
 from videohv import samples
 from videohv.cli.console import ERRORS, OUT
+from videohv.cli.frame_size import ShortSideOption, open_video
 from videohv.cli.listed import listed
 from videohv.cli.lms import (
     CaptionerOption,
@@ -29,11 +30,13 @@ from videohv.cli.steps import Steps, print_result
 from videohv.compiled import load_program
 from videohv.data.captions import read_captions
 from videohv.errors import InputError
+from videohv.lm.frames import limiting
 from videohv.modules.inputs import as_question
 from videohv.modules.methods import make_method, method_names
 from videohv.modules.program import VideoProgram
 from videohv.modules.recorder import listening
 from videohv.modules.settings import Part
+from videohv.modules.speech import Speech, find_speech, speech_in
 from videohv.modules.videohv import VideoHV
 from videohv.types import Caption, Outcome, Question, Trace, letter
 from videohv.video import Video
@@ -61,6 +64,15 @@ def ask(
     captions: Annotated[
         Path | None, typer.Option(help="Captions made before: JSON, JSONL, or what `videohv caption` wrote.")
     ] = None,
+    subtitles: Annotated[
+        Path | None,
+        typer.Option(
+            help="What is said in the video: .srt, .vtt, .ass or .ssa. By default a file beside the video "
+            "(party.srt, party.en.srt), or else the subtitles inside it.",
+            metavar="FILE",
+        ),
+    ] = None,
+    no_subtitles: Annotated[bool, typer.Option("--no-subtitles", help="Do without subtitles.")] = False,
     method: Annotated[str, typer.Option(help=f"Who answers: {', '.join(method_names())}.", metavar="NAME")] = "videohv",
     ablate: Annotated[
         str, typer.Option(help=f"Parts of videohv to do without: {','.join(Part)}.", metavar="PARTS")
@@ -72,6 +84,7 @@ def ask(
     profile: ProfileOption = None,
     captioner: CaptionerOption = "auto",
     decoder: DecoderOption = "auto",
+    short_side: ShortSideOption = None,
     rounds: RoundsOption = None,
     looks: LooksOption = None,
     fps: FpsOption = 1.0,
@@ -84,7 +97,10 @@ def ask(
     if trace is not None and not os.access(trace.absolute().parent, os.W_OK):
         raise InputError(f"--trace {trace}: its folder is not there or cannot be written to")
     asked = as_question(question, option).model_copy(update={"video": Path(video).name})
+    if no_subtitles and subtitles is not None:
+        raise InputError("--subtitles and --no-subtitles: give one or the other")
     given = read_captions(captions, video) if captions is not None else None
+    speech = speech_in(subtitles) if subtitles is not None else Speech()
     source = Path(video)
     # What was not asked for is left to the method, which may not know it.
     without = listed(ablate)
@@ -95,9 +111,12 @@ def ask(
         load_program(program, into=answerer)
     # Not Path.exists: that one raises for names that no file can have.
     is_there = os.path.exists(source)  # noqa: PTH110
-    opened = None if given is not None and not is_there else Video(source, decoder=decoder)
-    with choose_lms(lm, vision_lm, seed, roles=role, profile=profile, steps=steps_of(answerer), quiet=as_json):
-        result = run_question(answerer, asked, opened, given, quiet=as_json)
+    with limiting(short_side):
+        opened = None if given is not None and not is_there else open_video(source, decoder)
+        if opened is not None and answerer.reads_captions and subtitles is None and not no_subtitles:
+            speech = find_speech(source)
+        with choose_lms(lm, vision_lm, seed, roles=role, profile=profile, steps=steps_of(answerer), quiet=as_json):
+            result = run_question(answerer, asked, opened, given, speech, quiet=as_json)
     if as_json:
         OUT.out(as_result(result))
     else:
@@ -134,6 +153,7 @@ def run_question(
     question: Question,
     video: Video | None,
     captions: tuple[Caption, ...] | None,
+    speech: Speech = Speech(),  # noqa: B008  It is frozen.
     *,
     quiet: bool = False,
 ) -> Trace:
@@ -143,7 +163,7 @@ def run_question(
         if not quiet:
             stack.callback(steps.close)
             stack.enter_context(listening(steps))
-        prediction = program(question=question, video=video, captions=captions)
+        prediction = program(question=question, video=video, captions=captions, speech=speech)
     trace = prediction.trace
     assert isinstance(trace, Trace)
     return trace

@@ -10,6 +10,7 @@ import typer
 
 from videohv.cli.batch import Batching, caption_in_batches
 from videohv.cli.console import ERRORS, OUT, clean
+from videohv.cli.frame_size import ShortSideOption, open_video
 from videohv.cli.lms import (
     CaptionerOption,
     DecoderOption,
@@ -24,6 +25,7 @@ from videohv.cli.progress import counting
 from videohv.data.captions import write_captions
 from videohv.data.videos import VideoFolder
 from videohv.errors import InputError, VideoError
+from videohv.lm.frames import limiting
 from videohv.modules.videohv import VideoHV
 from videohv.types import clock, whole
 from videohv.video import Video
@@ -46,6 +48,7 @@ def caption(
     profile: ProfileOption = None,
     captioner: CaptionerOption = "auto",
     decoder: DecoderOption = "auto",
+    short_side: ShortSideOption = None,
     fps: Annotated[float, typer.Option(min=0.01, max=60, help="Captions a second.")] = 1.0,
     seed: SeedOption = 0,
     batch: Annotated[
@@ -76,21 +79,25 @@ def caption(
                 "--out and --batch: captions go to the store first; when they are there, leave out --batch"
             )
         options = Batching(wait, estimate, yes, state, poll, batch_requests, retry_failed)
-        return caption_in_batches(
-            wanted, options, (lm, vision_lm, role or (), profile), captioner, decoder=decoder, fps=fps, seed=seed
-        )
+        with limiting(short_side):
+            return caption_in_batches(
+                wanted, options, (lm, vision_lm, role or (), profile), captioner, decoder=decoder, fps=fps, seed=seed
+            )
     if any((wait, estimate, yes, state is not None, retry_failed)):
         raise InputError("--wait, --estimate, --yes, --state and --retry-failed belong to --batch")
     if out is not None and not wanted.single:
         raise InputError("--out takes the captions of one video; name one")
     program = VideoHV(captioner=captioner, fps=fps, seed=seed)
     # Before a model is fetched for it.
-    first = Video(wanted.single, decoder=decoder) if wanted.single else None
+    with limiting(short_side):
+        first = open_video(wanted.single, decoder) if wanted.single else None
     failed = False
-    with choose_lms(lm, vision_lm, seed, roles=role, profile=profile, steps=("captioner",)):
+    models = choose_lms(lm, vision_lm, seed, roles=role, profile=profile, steps=("captioner",))
+    with limiting(short_side), models:
         for path in wanted:
             try:
-                _caption(program, first or Video(path, decoder=decoder), path, out, named=not wanted.single)
+                video = first or open_video(path, decoder)
+                _caption(program, video, path, out, named=not wanted.single)
             except VideoError as error:
                 if wanted.single:
                     raise

@@ -62,6 +62,7 @@ def evaluate(
         bool, typer.Option("--hub", help="Take the questions from the Hub (needs the extra 'hub').")
     ] = False,
     captions: Annotated[Path | None, typer.Option(help="Published captions: a file by video, or a folder.")] = None,
+    stride: Annotated[int, typer.Option(min=1, help="Use every n-th published caption.")] = 1,
     videos: Annotated[Path | None, typer.Option(help="Folder of the video files.")] = None,
     method: Annotated[
         str, typer.Option(help="Who answers: videohv, or a rival on the same data and models.")
@@ -126,6 +127,7 @@ def evaluate(
         captions=captions,
         videos=videos,
         decoder=decoder,
+        stride=stride,
         seed=seed,
         concurrency=concurrency,
         cache=not no_cache,

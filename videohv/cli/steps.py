@@ -56,7 +56,7 @@ class Steps:
             self._round = event.round
             self._console.rule(Text(f"round {event.round}"), align="left", characters="─")
         if isinstance(value, CaptionInfo):
-            self._line("captions", f"{value.count} from {value.captioner}")
+            self._line(str(event.kind), f"{value.count} from {value.captioner}")
         elif isinstance(value, Draft):
             self._draft(value)
         elif isinstance(value, Evidence):

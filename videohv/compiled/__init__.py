@@ -1,41 +1,33 @@
-"""Compiled programs: saved prompts and demonstrations of every agent, found by name or path, always JSON."""
+"""Compiled programs: what every agent is told, with how it came about, found by name or path, always JSON."""
 
 from __future__ import annotations
 
-import json
 from importlib import resources
 from pathlib import Path
-from typing import Any, TypeVar, overload
+from typing import TypeVar, overload
 
-from pydantic import BaseModel, TypeAdapter, ValidationError
-
-from videohv.errors import ProgramError
+from videohv.compiled.agents import agents_of, tell
+from videohv.compiled.artifact import Artifact
+from videohv.compiled.envelope import LARGEST, is_envelope, opened, parsed, write_artifact
+from videohv.compiled.fingerprint import program_hash
+from videohv.compiled.saved import saved_agents
+from videohv.errors import InputError, ProgramError
+from videohv.modules.methods import make_method
 from videohv.modules.program import VideoProgram
 from videohv.modules.videohv import VideoHV
 
+__all__ = [
+    "Artifact",
+    "agents_of",
+    "load_program",
+    "program_hash",
+    "read_artifact",
+    "shipped",
+    "shipped_card",
+    "write_artifact",
+]
+
 Program = TypeVar("Program", bound=VideoProgram)
-
-
-class _Field(BaseModel):
-    prefix: str
-    description: str
-
-
-class _Signature(BaseModel):
-    instructions: str
-    fields: list[_Field]
-
-
-class _Agent(BaseModel):
-    """What DSPy saves of a predictor, as far as it is loaded. The LM is not: see `load_program`."""
-
-    demos: list[dict[str, Any]]
-    signature: _Signature
-    traces: list[Any] = []
-    train: list[Any] = []
-
-
-_AGENTS = TypeAdapter(dict[str, _Agent])
 
 
 def shipped() -> tuple[str, ...]:
@@ -44,8 +36,27 @@ def shipped() -> tuple[str, ...]:
     return tuple(sorted(name.removesuffix(".json") for name in names if name.endswith(".json")))
 
 
+def shipped_card(name: str) -> str:
+    """The card of a program that comes with the package, in Markdown; empty if it has none."""
+    card = resources.files(__name__) / f"{name}.md"
+    return card.read_text(encoding="utf-8") if name in shipped() and card.is_file() else ""
+
+
+def read_artifact(name: str | Path) -> Artifact | None:
+    """A compiled program with all that is recorded of it; None for one that DSPy's own `save` wrote.
+
+    Args:
+        name: A shipped name, or a file.
+
+    Raises:
+        ProgramError: There is no such program, or the file is damaged, of a newer version, or no program at all.
+    """
+    saved = parsed(_text(str(name)), str(name))
+    return opened(saved, str(name)) if is_envelope(saved) else None
+
+
 @overload
-def load_program(name: str | Path, into: None = None) -> VideoHV: ...
+def load_program(name: str | Path, into: None = None) -> VideoProgram: ...
 
 
 @overload
@@ -59,56 +70,59 @@ def load_program(name: str | Path, into: VideoProgram | None = None) -> VideoPro
     else must not send captions elsewhere.
 
     Args:
-        name: A shipped name, or a JSON file written by a program's `save`.
-        into: Loaded into this one, of whatever method, whose settings and models stay; None makes a new `VideoHV`.
+        name: A shipped name, a file that `videohv compile` wrote, or one written by a program's `save`.
+        into: Loaded into this one, whose settings and models stay. None makes a new one: of the method and with the
+            settings that it was compiled with, or a `VideoHV` for what a program's `save` wrote.
 
     Raises:
-        ProgramError: If there is no such program, or it was saved with other agents or other signature fields.
+        ProgramError: If there is no such program; it is of another method, or has other agents or other signature
+            fields, which are named; or the file is damaged, of a newer version, or holds what no program may.
     """
-    program = into if into is not None else VideoHV()
     source = str(name)
-    saved = _read(source)
-    known = dict(program.named_predictors())
-    if saved.keys() != known.keys():
-        differing = ", ".join(sorted(saved.keys() ^ known.keys()))
+    saved = parsed(_text(source), source)
+    if not is_envelope(saved):
+        program = into if into is not None else VideoHV()
+        tell(program, saved_agents(saved, program, source))
+        return program
+    artifact = opened(saved, source)
+    program = into if into is not None else _made(artifact, source)
+    if program.method != artifact.method:
         raise ProgramError(
-            f"{source}: the saved agents differ from those of method {program.method!r} in {differing}; "
-            "load it into the method that it was compiled for, or compile it anew"
+            f"{source}: it was compiled for method {artifact.method!r}; this one is {program.method!r}: "
+            f"load it into a program of that method (--method {artifact.method}), or compile it anew"
         )
-    for agent, predictor in known.items():
-        # DSPy assigns saved field texts by position: a renamed or inserted field would shift them in silence. The last
-        # field's prefix is part of the prompt that an optimizer may have rewritten.
-        fields = [field.json_schema_extra["prefix"] for field in predictor.signature.fields.values()]
-        stored = [field.prefix for field in saved[agent].signature.fields]
-        if len(fields) != len(stored) or fields[:-1] != stored[:-1]:
-            names = [f for f in dict.fromkeys([*stored, *fields]) if (f in stored) != (f in fields)]
-            what = ", ".join(name.rstrip(":") for name in names) or "their order"
-            raise ProgramError(f"{source}: the fields of {agent} differ from this version's ({what}); compile it anew")
-    for agent, predictor in known.items():
-        lm = predictor.lm
-        predictor.load_state({**saved[agent].model_dump(), "lm": None})
-        predictor.lm = lm
+    try:
+        tell(program, artifact.agents)
+    except ProgramError as error:
+        raise ProgramError(f"{source}: it does not fit this version: {error}; compile it anew") from error
     return program
 
 
-def _read(source: str) -> dict[str, _Agent]:
+def _made(artifact: Artifact, source: str) -> VideoProgram:
+    try:
+        known = make_method(artifact.method).settings_type.model_fields
+        # What else a program can be made with says where files lie, which a file from somebody else must not say.
+        if strange := sorted(artifact.settings.keys() - known.keys()):
+            raise InputError(f"method {artifact.method!r} has no setting {strange[0]!r}")
+        return make_method(artifact.method, **artifact.settings)
+    except InputError as error:
+        raise ProgramError(f"{source}: a program of its method cannot be made here: {error}") from error
+
+
+def _text(source: str) -> str:
     try:
         path = Path(source)
-        text = path.read_text(encoding="utf-8", errors="replace") if path.is_file() else _shipped_text(source)
+        if not path.is_file():
+            return _shipped_text(source)
+        with path.open("rb") as file:
+            content = file.read(LARGEST + 1)
     except OSError as error:
         raise ProgramError(f"{source}: the program cannot be read ({error.strerror})") from error
-    try:
-        state = json.loads(text)
-        if isinstance(state, dict):
-            state.pop("metadata", None)
-        return _AGENTS.validate_python(state)
-    except ValidationError as error:
-        first = error.errors()[0]
-        where = ".".join(str(part) for part in first["loc"]) or "the whole"
-        reason = f"{where}: {first['msg']}"
-    except (ValueError, RecursionError) as error:
-        reason = str(error)
-    raise ProgramError(f"{source}: this is not a program saved as JSON by VideoHV.save ({reason})")
+    except ValueError as error:
+        raise ProgramError(f"{source}: the program cannot be read ({error})") from error
+    if len(content) > LARGEST:
+        raise ProgramError(f"{source}: this is not a program: it has more than {LARGEST:,} bytes")
+    return content.decode("utf-8", errors="replace")
 
 
 def _shipped_text(name: str) -> str:

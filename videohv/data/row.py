@@ -75,11 +75,16 @@ class Row(NamedTuple):
         Raises:
             Wrong: The row is not an object, or has more columns than its header names.
         """
-        if not isinstance(self.data, Mapping):
-            raise Wrong("", f"is {kind(self.data)}; an object was expected")
-        if None in self.data:
+        data = self.data
+        if not isinstance(data, Mapping):
+            raise Wrong("", f"is {kind(data)}; an object was expected")
+        if None in data:
             raise Wrong("", "has more columns than the header: a text with a comma needs quotes")
-        return next((self.data[field] for field in fields if self.data.get(field) is not None), None)
+        for field in fields:
+            value = data.get(field)
+            if value is not None:
+                return value
+        return None
 
     def name(self, *fields: str) -> str:
         """What the first of these columns that has a text or number names, for looking things up; else empty."""

@@ -19,26 +19,33 @@ def whole_file(path: Path) -> Iterator[TextIO]:
     Raises:
         InputError: It cannot be written.
     """
+    with _draft(path) as draft, draft.open("x", encoding="utf-8") as file:
+        yield file
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def write_whole(path: Path, content: str | bytes) -> None:
+    """Write a file at once; text is written as UTF-8.
+
+    Raises:
+        InputError: It cannot be written.
+    """
+    with _draft(path) as draft, draft.open("xb") as file:
+        file.write(content.encode() if isinstance(content, str) else content)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+@contextmanager
+def _draft(path: Path) -> Iterator[Path]:
     # Not made by `tempfile`: such files are for their owner alone, and this one is to be as open as any other.
     draft = path.with_name(f".{path.name}.{uuid.uuid4().hex[:12]}")
     try:
         try:
-            with draft.open("x", encoding="utf-8") as file:
-                yield file
-                file.flush()
-                os.fsync(file.fileno())
+            yield draft
             draft.replace(path)
         finally:
             draft.unlink(missing_ok=True)
     except OSError as e:
         raise InputError(f"{path} cannot be written: {e.strerror}") from e
-
-
-def write_whole(path: Path, text: str) -> None:
-    """Write a file at once.
-
-    Raises:
-        InputError: It cannot be written.
-    """
-    with whole_file(path) as file:
-        file.write(text)

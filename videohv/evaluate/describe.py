@@ -60,6 +60,7 @@ def manifest_of(
         captioner=program.captioner_name if inputs.videos is not None else "",
         captions=inputs.captions.name if inputs.captions is not None else "",
         captions_hash=inputs.captions_hash,
+        stride=inputs.stride,
         videos=inputs.videos is not None,
         seed=program.settings.seed,
         code=code_version(),
@@ -76,7 +77,12 @@ def _models(program: dspy.Module) -> Iterator[Model]:
         role = agent.removesuffix(".predict")
         lm = eyes(predictor.lm, role) if looks(role) else lm_for(role, predictor.lm)
         if lm is not None:
-            yield Model(role=role, name=lm_name(lm), identity=str(lm.model), parameters=_parameters(lm))
+            yield model_of(role, lm)
+
+
+def model_of(role: str, lm: dspy.BaseLM) -> Model:
+    """What is recorded of the model that a role uses."""
+    return Model(role=role, name=lm_name(lm), identity=str(lm.model), parameters=_parameters(lm))
 
 
 def _parameters(lm: dspy.BaseLM) -> dict[str, Any]:

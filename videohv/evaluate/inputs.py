@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import threading
 from pathlib import Path
 from typing import NamedTuple
@@ -10,7 +11,7 @@ from videohv.data.library import CaptionLibrary, captions_digest
 from videohv.data.videos import VideoFolder
 from videohv.evaluate.jobs import Job
 from videohv.types import Caption, Question
-from videohv.video import Video
+from videohv.video import Video, get_decoder
 
 
 class Given(NamedTuple):
@@ -27,17 +28,22 @@ class Inputs:
         captions: A published captions file or folder, or None.
         videos: The folder that holds the video files, or None.
         decoder: Who decodes them.
+        stride: Of the published captions of a video every n-th one is given, from the first one on.
 
     Raises:
-        InputError: If one of them is not there or cannot be read.
+        InputError: If one of them is not there or cannot be read, or no decoder has that name.
+        MissingExtra: If the decoder's package is not installed.
     """
 
-    def __init__(self, captions: Path | None, videos: Path | None, decoder: str = "auto") -> None:
-        self.captions = captions
+    def __init__(self, captions: Path | None, videos: Path | None, decoder: str = "auto", stride: int = 1) -> None:
+        self.captions, self.stride = captions, stride
         self.captions_hash = captions_digest(captions) if captions is not None else ""
         self._library: CaptionLibrary | None = None
         self._opening = threading.Lock()
         self.videos = VideoFolder(videos) if videos is not None else None
+        if videos is not None:
+            # A decoder that is not there would fail every question.
+            get_decoder(decoder)
         self._decoder = decoder
 
     def ready(self) -> CaptionLibrary | None:
@@ -51,6 +57,13 @@ class Inputs:
                 self._library = CaptionLibrary.open(self.captions)
             return self._library
 
+    def strided(self, stride: int) -> Inputs:
+        """The same with another stride; what was indexed is shared."""
+        self.ready()
+        made = copy.copy(self)
+        made.stride = stride
+        return made
+
     def of(self, job: Job) -> Given:
         """What there is for a question.
 
@@ -62,6 +75,7 @@ class Inputs:
         captions, library = None, self.ready()
         if library is not None:
             captions = next((c for name in names if (c := library.captions(name)) is not None), None)
+            captions = captions[:: self.stride] if captions is not None else None
         path = self.videos.find(*names) if self.videos is not None else None
         return Given(captions, Video(path, decoder=self._decoder) if path is not None else None)
 

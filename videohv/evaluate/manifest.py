@@ -17,18 +17,10 @@ from pydantic import Field, ValidationError
 import videohv
 from videohv.data.whole import write_whole
 from videohv.errors import InputError
+from videohv.types import Model as Model
 from videohv.types import Value
 
 NAME = "manifest.json"
-
-
-class Model(Value):
-    """A model as one role uses it: no key, no address (a server is told apart by a digest in its identity)."""
-
-    role: str
-    name: str
-    identity: str = ""
-    parameters: dict[str, Any] = Field(default_factory=dict)
 
 
 class Recorded(Value):
@@ -63,6 +55,7 @@ class Manifest(Value):
         captioner: Who captions what has no captions.
         captions: Name of the captions file, or empty.
         captions_hash: Over its content.
+        stride: Of these captions every n-th one was used.
         videos: Whether video files were given.
         seed: For sampling and option orders.
         code: Version of videohv and a hash of its source.
@@ -89,6 +82,7 @@ class Manifest(Value):
     captioner: str = ""
     captions: str = ""
     captions_hash: str = ""
+    stride: int = 1
     videos: bool = False
     seed: int = 0
     code: str = ""

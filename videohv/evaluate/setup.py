@@ -20,6 +20,7 @@ from videohv.lm.budget import Budget, spending
 from videohv.lm.naming import Named
 from videohv.lm.team import make_team
 from videohv.modules.methods import make_method
+from videohv.modules.program import VideoProgram
 
 
 @dataclass(frozen=True)
@@ -36,6 +37,7 @@ class Setup:
         captions: Published captions, file or folder.
         videos: Folder of the video files.
         decoder: Who decodes them.
+        stride: Of the published captions every n-th one is used.
         seed: For sampling.
         concurrency: LM calls at once to any one server, over all processes.
         cache: Whether replies are kept in DSPy's response cache and taken from it, in the whole process.
@@ -52,11 +54,22 @@ class Setup:
     captions: Path | None = None
     videos: Path | None = None
     decoder: str = "auto"
+    stride: int = 1
     seed: int = 0
     concurrency: int = 1
     cache: bool = True
     budget: Budget | None = None
     a_question: Limits = NO_LIMITS
+
+    def make(self, **changes: Any) -> VideoProgram:
+        """The program, with single settings changed.
+
+        Raises:
+            VideoHVError: If something named here is not there or doesn't fit.
+        """
+        settings = {**self.settings, "seed": self.seed, **changes}
+        program = make_method(self.method, captioner=self.captioner, store=self.store, **settings)
+        return load_program(self.program, into=program) if self.program else program
 
     @contextmanager
     def open(self, processes: int = 1) -> Iterator[Answerer]:
@@ -70,12 +83,8 @@ class Setup:
         """
         if self.captions is None and self.videos is None:
             raise InputError("give --captions, --videos or both: there is nothing to answer from")
-        inputs = Inputs(self.captions, self.videos, self.decoder)
-        program = make_method(
-            self.method, captioner=self.captioner, store=self.store, **{**self.settings, "seed": self.seed}
-        )
-        if self.program:
-            load_program(self.program, into=program)
+        inputs = Inputs(self.captions, self.videos, self.decoder, self.stride)
+        program = self.make()
         team = make_team(self.models, self.seed)
         budget = self.budget or Budget("run")
         budget.require_prices(tuple(team.lms.values()))

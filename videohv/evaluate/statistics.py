@@ -19,30 +19,12 @@ from statistics import NormalDist
 import numpy as np
 from numpy.typing import NDArray
 
-from videohv.types import Value
+from videohv.types import Estimate as Estimate
 
 LEVEL = 0.95
 Z = NormalDist().inv_cdf((1 + LEVEL) / 2)
 
 Floats = NDArray[np.float64]
-
-
-class Estimate(Value):
-    """A mean with its 95 % interval.
-
-    Args:
-        value: The mean.
-        low: Lower bound; never above the value.
-        high: Upper bound; never below it.
-        n: Scores that went in.
-        clusters: Recordings that they come from.
-    """
-
-    value: float
-    low: float
-    high: float
-    n: int
-    clusters: int
 
 
 def estimate(scores: Sequence[float] | Floats, clusters: Sequence[str]) -> Estimate | None:

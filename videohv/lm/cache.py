@@ -9,18 +9,25 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from functools import lru_cache
+from pathlib import Path
 from typing import Any, TypeVar
 
 import diskcache  # type: ignore[import-untyped]
 import dspy
 from dspy.utils.caching import default_cache_dir
 
+from videohv.errors import VideoHVError
+
 T = TypeVar("T")
 
 _THREADS = 4
+
+_OWN_LIMIT = 1 << 40
+"""Bytes: a cache that answers for what was paid for must not drop anything."""
 
 _lock = threading.Lock()
 _seen: list[Any] = []
@@ -43,6 +50,33 @@ def ensure_plain_cache() -> None:
                     kept = list(current.memory_cache.items())
                 dspy.cache.memory_cache.update(kept)
         _seen[:] = [dspy.cache]
+
+
+@contextmanager
+def own_cache(folder: Path) -> Iterator[None]:
+    """Inside the block the whole process keeps replies in this directory, as plain data, and takes them from it alone.
+
+    Args:
+        folder: Made when absent.
+
+    Raises:
+        VideoHVError: It cannot be used.
+    """
+    before = vars(dspy).get("cache")
+    try:
+        dspy.configure_cache(disk_cache_dir=os.fspath(folder), disk_size_limit_bytes=_OWN_LIMIT, restrict_pickle=True)
+    except Exception as error:  # whatever the directory's file system comes up with
+        raise VideoHVError(f"the response cache {folder} cannot be used ({error})") from error
+    own = dspy.cache
+    try:
+        yield
+    finally:
+        own.disk_cache.close()
+        if before is None:
+            # DSPy makes its default one when it is next looked for.
+            vars(dspy).pop("cache", None)
+        else:
+            dspy.cache = before
 
 
 def in_cache_thread(use: Callable[..., T], *arguments: Any) -> T:

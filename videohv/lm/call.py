@@ -137,7 +137,8 @@ class Caller:
             # Nothing at all is not a reply to be had for ever.
             if reply.finish is not Finish.EMPTY:
                 self.reply = reply
-                with self._ledger.role(self._role, self.source, self._images):
+                with self._ledger.role(self._role, self.source, self._images) as call:
+                    call.spared_tokens = reply.prompt_tokens + reply.completion_tokens
                     return execution.finalize(lm, prepared, found)
 
         def send(slot: Slot) -> Any:

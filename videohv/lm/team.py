@@ -15,9 +15,11 @@ from videohv.errors import InputError, MissingExtra, VideoHVError
 from videohv.lm.backend_embedded import PROVIDER, embedded_from
 from videohv.lm.backends import default_lm, make_lm
 from videohv.lm.facts import Facts, attach
+from videohv.lm.frames import SETTING as FRAME_LIMITS
 from videohv.lm.naming import DEFAULT_ORIGIN, Named, by_environment, by_profile, merged
 from videohv.lm.roles import LM, VISION, as_settings, using
 from videohv.lm.spec import Spec, parse_spec
+from videohv.types import FrameLimits
 
 
 @dataclass(frozen=True)
@@ -96,6 +98,7 @@ def configure(
     *,
     roles: Mapping[str, str | dspy.BaseLM] | None = None,
     profile: str | Path | None = None,
+    frame_limits: FrameLimits | None = None,
 ) -> None:
     """Set the models for this process, as `dspy.configure` does.
 
@@ -109,6 +112,8 @@ def configure(
         seed: For backends that take one; only used with specs.
         roles: Models for single steps (`judge`, `verifier.look`) or families of them (`verifier`).
         profile: A TOML file, or `file.toml#name`; None is the one that `VIDEOHV_PROFILE` names.
+        frame_limits: How large the frames may be that are shown to any model, in place of what its provider is known
+            to take. None leaves what is set.
 
     Raises:
         InputError: If a spec, role, variable or profile cannot be understood, or a key is missing.
@@ -125,7 +130,8 @@ def configure(
     lms = {**team.lms, **own}
     origins = {**team.origins, **dict.fromkeys(own, _BY_HAND)}
     rest = {name: value for name, value in lms.items() if name not in (LM, VISION)}
-    dspy.configure(**as_settings(lms.get(LM), lms.get(VISION), rest, origins))
+    sizes = {FRAME_LIMITS: frame_limits} if frame_limits is not None else {}
+    dspy.configure(**as_settings(lms.get(LM), lms.get(VISION), rest, origins), **sizes)
 
 
 @contextmanager

@@ -34,7 +34,8 @@ _TIERED = re.compile(r"(in|out)put_cost_per_token(_above_[0-9a-z]+_tokens)?")
 class Call:
     """One role block: what happened in it so far.
 
-    While the block is open the caller may set `images`, and `sent` to False when nothing left this process.
+    While the block is open the caller may set `images`, `sent` to False when nothing left this process, and
+    `spared_tokens` when the reply came out of the response cache.
     """
 
     role: str
@@ -47,6 +48,7 @@ class Call:
     prompt_tokens: int = 0
     cached_prompt_tokens: int = 0
     completion_tokens: int = 0
+    spared_tokens: int = 0
     seconds: float = 0.0
     cost: float | None = None
 
@@ -127,6 +129,7 @@ class Ledger:
             prompt_tokens=call.prompt_tokens,
             cached_prompt_tokens=call.cached_prompt_tokens,
             completion_tokens=call.completion_tokens,
+            spared_tokens=call.spared_tokens,
             images=call.images if call.calls else 0,
             seconds=call.seconds,
             cost=call.cost,

@@ -10,13 +10,15 @@ import dspy
 
 from videohv import signatures
 from videohv.lm import lm_name
+from videohv.lm.frames import limits_of
+from videohv.lm.roles import lm_for
 from videohv.modules.ask import StepFailed, ask
 from videohv.modules.observe import frame_inputs, read_sights
 from videohv.modules.parallel import side_by_side
 from videohv.modules.recorder import current
 from videohv.modules.settings import MAX_FRAMES_A_LOOK
 from videohv.modules.timeline import nearest
-from videohv.types import Caption, Outcome
+from videohv.types import Caption, FrameLimits, Outcome
 from videohv.video import Frame
 
 STEP = "captioner"
@@ -47,7 +49,7 @@ class Captioner(dspy.Module):
             return tuple(Caption(time=f.wanted, text=said[nearest(f.time, known)]) for f in frames)
 
         with dspy.context(disable_history=True):
-            return ask(STEP, self.predict, read, lm=lm, **frame_inputs(frames))
+            return ask(STEP, self.predict, read, lm=lm, **frame_inputs(frames, lm_for(STEP, self.predict.lm, lm)))
 
 
 class LMCaptioner:
@@ -62,7 +64,9 @@ class LMCaptioner:
     def __init__(self, module: Captioner, lm: dspy.BaseLM, workers: int = 4) -> None:
         self._module, self._lm, self._workers = module, lm, workers
         signature = module.predict.signature
-        prompt = repr((signature.instructions, list(signature.fields), module.predict.demos))
+        short_side = limits_of(lm).short_side
+        size = () if short_side == FrameLimits().short_side else (short_side,)
+        prompt = repr((signature.instructions, list(signature.fields), module.predict.demos, *size))
         self.identity = f"lm:{lm_name(lm)}@{hashlib.sha256(prompt.encode()).hexdigest()[:12]}"
 
     def caption(self, frames: Iterable[Frame]) -> Iterator[Caption]:

@@ -63,6 +63,10 @@ def captions_of(
     """
     captioner = choose_captioner(name, module, settings.workers)
     captions = caption_video(video, captioner, settings.fps, CaptionStore(store), on_progress)
+    return captions, caption_info(captioner.identity, captions, settings.fps)
+
+
+def caption_info(origin: str, captions: tuple[Caption, ...], fps: float | None = None) -> CaptionInfo:
+    """Where captions came from, with a hash of their times and texts."""
     digest = hashlib.sha256("\n".join(f"{c.time}\t{c.text}" for c in captions).encode()).hexdigest()
-    info = CaptionInfo(captioner=captioner.identity, count=len(captions), fps=settings.fps, content_hash=digest)
-    return captions, info
+    return CaptionInfo(captioner=origin, count=len(captions), fps=fps, content_hash=digest)

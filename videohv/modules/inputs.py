@@ -8,6 +8,8 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from videohv.errors import InputError
+from videohv.lm.frames import limits_of
+from videohv.modules.speech import Speech
 from videohv.types import Caption, Question, letter
 from videohv.video import Video
 
@@ -56,6 +58,15 @@ def as_captions(captions: Sequence[Caption | str]) -> tuple[Caption, ...]:
     return tuple(sorted((c for c in made if c.text), key=lambda c: c.time))
 
 
+def as_speech(speech: Speech | Sequence[Caption]) -> Speech:
+    """What is said in a video, whether or not it is known where it is from.
+
+    Raises:
+        InputError: If an item is neither a `Caption` nor a text.
+    """
+    return speech if isinstance(speech, Speech) else Speech(captions=as_captions(list(speech)))
+
+
 def as_video(video: str | Path | Video) -> Video:
     """An opened video.
 
@@ -67,4 +78,4 @@ def as_video(video: str | Path | Video) -> Video:
         return video
     if not isinstance(video, str | Path):
         raise InputError(f"the video is a {type(video).__name__}; a path or an opened Video is needed")
-    return Video(video)
+    return Video(video, short_side=limits_of().short_side)

@@ -8,13 +8,15 @@ from typing import NamedTuple
 import dspy
 
 from videohv.captioners.tags import TagCaptioner
+from videohv.lm.frames import limits_of
 from videohv.modules.ask import Unusable, ask
+from videohv.modules.recorder import current
 from videohv.modules.render import MOST_ITEMS, thinned, tidy
 from videohv.modules.settings import MAX_FRAMES_A_LOOK
 from videohv.modules.timeline import Timeline, booked
 from videohv.signatures.verifier import Sight
 from videohv.types import Clue, Observation, Source, Window
-from videohv.video import Frame
+from videohv.video import Frame, pictures
 
 CAPTIONS_A_WINDOW = 20
 """Captions shown as evidence of one window, evenly thinned."""
@@ -28,13 +30,34 @@ class Sighting(NamedTuple):
     observations: tuple[Observation, ...]
 
 
-def frame_inputs(frames: Sequence[Frame], most: int = MAX_FRAMES_A_LOOK) -> dict[str, object]:
-    """The two input fields that every signature with frames has: their times as text, and the pictures."""
+def frame_inputs(frames: Sequence[Frame], lm: dspy.BaseLM | None, most: int = MAX_FRAMES_A_LOOK) -> dict[str, object]:
+    """The two input fields that every signature with frames has: their times as text, and the pictures.
+
+    The pictures are as large as the model's limits allow; the recorder says so where they had to be made smaller
+    because of each other, or where more are sent than the provider is known to take.
+
+    Args:
+        frames: In the order of time.
+        lm: The model that they are sent to.
+        most: Frames that this call may have.
+    """
     if len(frames) > most:
         raise ValueError(f"{len(frames)} frames for one vision call; at most {most} are allowed")
+    limits = limits_of(lm)
+    sent = pictures(frames, limits)
+    if recorder := current():
+        if sent.shrunk:
+            recorder.warn(
+                f"frames are sent smaller than usual: {len(frames)} at once would be more than the "
+                f"{limits.request_bytes} bytes of a request"
+            )
+        if limits.images is not None and len(frames) > limits.images:
+            recorder.warn(
+                f"{len(frames)} frames in one request: of this provider {limits.images} are known to be taken"
+            )
     return {
         "times": ", ".join(f"{frame.time:.2f}s" for frame in frames),
-        "frames": [dspy.Image(frame.data_uri) for frame in frames],
+        "frames": [dspy.Image(uri) for uri in sent.uris],
     }
 
 
@@ -70,7 +93,7 @@ def seen_in_frames(
 
     # One picture is about a megabyte in DSPy's history; the trace keeps what was seen instead.
     with dspy.context(disable_history=True):
-        seen = ask(step, predictor, read, lm=lm, clue=clue.observation, **frame_inputs(frames))
+        seen = ask(step, predictor, read, lm=lm, clue=clue.observation, **frame_inputs(frames, lm))
     return Sighting(Source.FRAMES, tuple(times), seen)
 
 

@@ -17,10 +17,11 @@ from videohv.lm.team import found_models
 from videohv.modules import streaming
 from videohv.modules.ask import StepFailed
 from videohv.modules.captioner import Captioner
-from videohv.modules.captions import captions_of
-from videohv.modules.inputs import as_captions, as_question, as_video, duplicate_warning
+from videohv.modules.captions import caption_info, captions_of
+from videohv.modules.inputs import as_captions, as_question, as_speech, as_video, duplicate_warning
 from videohv.modules.recorder import Event, EventKind, Progress, Recorder, listeners, recording
 from videohv.modules.settings import MethodSettings
+from videohv.modules.speech import Speech
 from videohv.modules.timeline import Timeline
 from videohv.types import Answer, Caption, CaptionInfo, Outcome, Question, Trace
 from videohv.video import Video
@@ -105,7 +106,7 @@ class VideoProgram(dspy.Module):
         options: Sequence[str] | None = None,
         video: str | Path | Video | None = None,
         captions: Sequence[Caption | str] | None = None,
-        speech: Sequence[Caption] = (),
+        speech: Speech | Sequence[Caption] = (),
     ) -> dspy.Prediction:
         """Answer one question.
 
@@ -114,7 +115,7 @@ class VideoProgram(dspy.Module):
             options: 2 to 26 answer texts.
             video: A file. May be left out when captions are given.
             captions: Made before; a plain list of texts has one a second. May be left out when a video is given.
-            speech: What is said in the video, as `read_subtitles` gives it; shown among the captions.
+            speech: What is said in the video, as `find_speech` or `read_subtitles` gives it; shown among the captions.
 
         Returns:
             `answer` (the option's text, None without an answer), `answer_index` (from 0), `outcome`, `confidence` (0
@@ -164,16 +165,17 @@ class VideoProgram(dspy.Module):
         options: Sequence[str] | None = None,
         video: str | Path | Video | None = None,
         captions: Sequence[Caption | str] | None = None,
-        speech: Sequence[Caption] = (),
+        speech: Speech | Sequence[Caption] = (),
     ) -> dspy.Prediction:
         asked = as_question(question, options)
-        if video is None and captions is None and not speech and self.reads_captions:
+        said = as_speech(speech)
+        if video is None and captions is None and not said.captions and self.reads_captions:
             raise InputError("give a video, captions, or both")
         given = as_captions(captions) if captions is not None else None
         recorder = Recorder(asked, self.settings, listeners(), method=self.method)
         with self._ready(), recording(recorder):
             try:
-                trace = self._run(recorder, video, given, as_captions(list(speech)))
+                trace = self._run(recorder, video, given, said)
             except StepFailed as failure:
                 trace = recorder.trace(failure.outcome, error=str(failure))
             except (VideoError, MissingExtra) as failure:
@@ -204,7 +206,7 @@ class VideoProgram(dspy.Module):
         recorder: Recorder,
         source: str | Path | Video | None,
         given: tuple[Caption, ...] | None,
-        speech: tuple[Caption, ...],
+        speech: Speech,
     ) -> Trace:
         if warning := duplicate_warning(recorder.question):
             recorder.warn(warning)
@@ -228,14 +230,13 @@ class VideoProgram(dspy.Module):
                 raise
             recorder.degrade("video", f"captions alone are used: {failure}")
             return None
-        recorder.video = video.info
-        for warning in video.info.warnings:
-            recorder.warn(warning)
+        recorder.watch(video)
         return video
 
     def _timeline(
-        self, recorder: Recorder, video: Video | None, given: tuple[Caption, ...] | None, speech: tuple[Caption, ...]
+        self, recorder: Recorder, video: Video | None, given: tuple[Caption, ...] | None, speech: Speech
     ) -> Timeline:
+        self._hear(recorder, speech)
         captions: tuple[Caption, ...] = given or ()
         if given is not None or video is None:
             recorder.captions = CaptionInfo(captioner="given", count=len(captions))
@@ -251,11 +252,18 @@ class VideoProgram(dspy.Module):
                 ),
             )
             why = f"the captioner {recorder.captions.captioner} could make none of {video.info.path}"
-        captions = merge(captions, speech)
+        captions = merge(captions, speech.captions)
         if not captions:
             raise StepFailed("captions", Outcome.MISSING_INPUT, f"there is no caption to reason from: {why}")
         recorder.emit(EventKind.CAPTIONS, recorder.captions)
         return Timeline(captions, video.info.duration if video is not None else captions[-1].time + 1.0)
+
+    def _hear(self, recorder: Recorder, speech: Speech) -> None:
+        for note in speech.notes:
+            recorder.warn(note)
+        if speech.captions:
+            recorder.speech = caption_info(speech.origin or "given", speech.captions)
+            recorder.emit(EventKind.SPEECH, recorder.speech)
 
 
 def _prediction(trace: Trace) -> dspy.Prediction:

@@ -35,6 +35,7 @@ from videohv.types import (
     VideoInfo,
     Window,
 )
+from videohv.video import Video
 
 
 class EventKind(StrEnum):
@@ -42,6 +43,7 @@ class EventKind(StrEnum):
 
     PROGRESS = "progress"
     CAPTIONS = "captions"
+    SPEECH = "speech"
     SUMMARY = "summary"
     HYPOTHESES = "hypotheses"
     WINDOWS = "windows"
@@ -111,12 +113,14 @@ class Recorder:
         self.ledger = Ledger()
         self.video: VideoInfo | None = None
         self.captions: CaptionInfo | None = None
+        self.speech: CaptionInfo | None = None
         self.summary: tuple[Segment, ...] = ()
         self.rounds: list[Round] = []
         self._listeners = listeners
         self._began = time.perf_counter()
         self._degraded: list[Degradation] = []
         self._warnings: list[str] = []
+        self._watched: Video | None = None
         self._lock = threading.Lock()
         self._looks = 0
 
@@ -146,6 +150,15 @@ class Recorder:
                 return
             self._warnings.append(message)
         self.emit(EventKind.WARNING, message)
+
+    def watch(self, video: Video) -> None:
+        """Record which video it is, with its warnings now and those that reading it will have added by the end."""
+        self.video, self._watched = video.info, video
+        self._warn_of_video()
+
+    def _warn_of_video(self) -> None:
+        for warning in self._watched.warnings if self._watched is not None else ():
+            self.warn(warning)
 
     def begin_round(self) -> None:
         """Open the next outer pass."""
@@ -204,6 +217,7 @@ class Recorder:
 
     def trace(self, outcome: Outcome, answer: Answer | None = None, error: str = "") -> Trace:
         """Everything so far as a frozen value."""
+        self._warn_of_video()
         return Trace(
             method=self.method,
             question=self.question,
@@ -212,6 +226,7 @@ class Recorder:
             status=self.status,
             video=self.video,
             captions=self.captions,
+            speech=self.speech,
             summary=self.summary,
             rounds=tuple(self.rounds),
             degraded=tuple(self._degraded),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable, Mapping
 from typing import Any, ClassVar, Literal, NamedTuple, Protocol, TypeVar
 
@@ -33,6 +34,8 @@ class Optimizer(Protocol):
     """Improves a program."""
 
     options_type: ClassVar[type[Options]]
+    options: Any
+    """What it was made with, of `options_type`."""
     uses_demos: ClassVar[bool]
     """Whether it puts demonstrations into prompts."""
 
@@ -56,6 +59,7 @@ class Optimizer(Protocol):
 Kind = TypeVar("Kind", bound=type[Any])
 
 _optimizers: dict[str, type[Any]] = {}
+_BUILT_IN = ("bootstrap", "copro", "gepa", "knn", "labeled", "mipro", "optuna_search", "random_search", "simba")
 
 
 def optimizer(name: str) -> Callable[[Kind], Kind]:
@@ -77,7 +81,17 @@ def optimizer(name: str) -> Callable[[Kind], Kind]:
 
 def optimizer_names() -> tuple[str, ...]:
     """The names of all registered optimizers, sorted."""
-    return tuple(sorted(_optimizers))
+    return tuple(sorted(_registered()))
+
+
+def optimizer_options(name: str) -> type[Options]:
+    """The class of the options of the optimizer of that name.
+
+    Raises:
+        InputError: There is none.
+    """
+    known: type[Options] = _optimizer(name).options_type
+    return known
 
 
 def make_optimizer(name: str, options: Mapping[str, Any] | None = None, preset: Preset = "light") -> Optimizer:
@@ -86,9 +100,7 @@ def make_optimizer(name: str, options: Mapping[str, Any] | None = None, preset: 
     Raises:
         InputError: There is no such optimizer, or it has no such option or not with that value; names it.
     """
-    if name not in _optimizers:
-        raise InputError(f"no optimizer is called {name!r}; known optimizers: {', '.join(optimizer_names())}")
-    kind = _optimizers[name]
+    kind = _optimizer(name)
     known: type[Options] = kind.options_type
     try:
         chosen = known.model_validate({**known.presets.get(preset, {}), **(options or {})})
@@ -96,6 +108,18 @@ def make_optimizer(name: str, options: Mapping[str, Any] | None = None, preset: 
         raise InputError("; ".join(_problem(name, known, problem) for problem in error.errors())) from error
     made: Optimizer = kind(chosen)
     return made
+
+
+def _optimizer(name: str) -> type[Any]:
+    if name not in _registered():
+        raise InputError(f"no optimizer is called {name!r}; known optimizers: {', '.join(optimizer_names())}")
+    return _optimizers[name]
+
+
+def _registered() -> Mapping[str, type[Any]]:
+    for module in _BUILT_IN:
+        importlib.import_module(f"videohv.optimize.optimizers.{module}")
+    return _optimizers
 
 
 def _problem(name: str, known: type[Options], problem: Any) -> str:

@@ -9,7 +9,7 @@ from pathlib import Path
 import dspy
 
 from videohv.modules.program import VideoProgram
-from videohv.optimize.metric import Metric
+from videohv.optimize.metrics.metric import Metric
 from videohv.types import Value
 
 
@@ -38,7 +38,7 @@ class Task:
     Args:
         program: Where to begin. Never changed: an optimizer works on copies.
         roles: Agents (`named_predictors()`) that may be changed; the others keep prompts and demonstrations.
-        train: Examples to learn from, with the inputs that the program is called with; see `videohv.optimize.examples`.
+        train: Examples to learn from, with the inputs that the program is called with (see `learner.examples`).
         dev: Examples to choose by. No recording of them is in `train`.
         metric: What is to become better.
         seed: For everything random.

@@ -21,6 +21,8 @@ from videohv.types.base import (
     letter,
     whole,
 )
+from videohv.types.limits import FrameLimits
+from videohv.types.measured import Estimate, Model
 from videohv.types.question import Question
 from videohv.types.reasoning import (
     Answer,
@@ -47,10 +49,13 @@ __all__ = [
     "Clue",
     "Degradation",
     "Draft",
+    "Estimate",
     "Evidence",
+    "FrameLimits",
     "Hypothesis",
     "Look",
     "Mode",
+    "Model",
     "Observation",
     "Outcome",
     "Prediction",

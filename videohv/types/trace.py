@@ -45,7 +45,11 @@ class Degradation(Value):
 
 
 class RoleUsage(Value):
-    """What one role spent on a question. Cache hits cost no tokens and are counted apart."""
+    """What one role spent on a question. Cache hits cost no tokens and are counted apart.
+
+    `spared_tokens` are those of prompts and replies that came out of the response cache, as they were counted when
+    the replies were first made. Tokens spent and spared together do not depend on what lay in the cache.
+    """
 
     role: str
     model: str = ""
@@ -55,6 +59,7 @@ class RoleUsage(Value):
     prompt_tokens: int = 0
     cached_prompt_tokens: int = 0
     completion_tokens: int = 0
+    spared_tokens: int = 0
     images: int = 0
     seconds: float = 0.0
     cost: float | None = None
@@ -71,6 +76,7 @@ class Trace(Value):
     status: Status | None = None
     video: VideoInfo | None = None
     captions: CaptionInfo | None = None
+    speech: CaptionInfo | None = None
     summary: tuple[Segment, ...] = ()
     rounds: tuple[Round, ...] = ()
     degraded: tuple[Degradation, ...] = ()

@@ -54,7 +54,11 @@ class Segment(Value):
 
 
 class VideoInfo(Value):
-    """What is known of a video file. `path` is as the caller gave it; `content_hash` names it in stores."""
+    """What is known of a video file. `path` is as the caller gave it; `content_hash` names it in stores.
+
+    `largest_gop` is how many seconds at most lie between one key frame and the next, or the end; None where packets
+    have no times.
+    """
 
     path: str
     content_hash: str
@@ -65,6 +69,7 @@ class VideoInfo(Value):
     codec: str = ""
     container: str = ""
     decoder: str = ""
+    largest_gop: float | None = None
     warnings: tuple[str, ...] = ()
 
 

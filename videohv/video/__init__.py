@@ -2,7 +2,7 @@
 
 from videohv.video.decoder import Decoder, decoders, get_decoder
 from videohv.video.decord_decoder import DecordDecoder
-from videohv.video.frame import Frame
+from videohv.video.frame import Frame, Pictures, pictures
 from videohv.video.identity import content_hash
 from videohv.video.pyav_decoder import PyAVDecoder
 from videohv.video.video import Video
@@ -11,9 +11,11 @@ __all__ = [
     "Decoder",
     "DecordDecoder",
     "Frame",
+    "Pictures",
     "PyAVDecoder",
     "Video",
     "content_hash",
     "decoders",
     "get_decoder",
+    "pictures",
 ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import Protocol, TypeVar
+from typing import Literal, Protocol, TypeVar
 
 from videohv.errors import InputError
 from videohv.types import VideoInfo
@@ -12,6 +12,10 @@ from videohv.video.frame import Frame
 
 AUTO = "auto"
 _DEFAULT = "pyav"
+
+Mode = Literal["exact", "near", "key"]
+"""Which frame stands for a time: the one on screen (`exact`), whichever of those shown from then on and before the next
+time is cheapest (`near`), or the last key frame at or before it (`key`)."""
 
 
 class Decoder(Protocol):
@@ -30,13 +34,18 @@ class Decoder(Protocol):
         """
         ...
 
-    def frames(self, path: Path, times: Iterable[float], short_side: int) -> Iterator[Frame]:
+    def frames(
+        self, path: Path, times: Iterable[float], short_side: int, mode: Mode = "exact"
+    ) -> Iterator[Frame]:
         """Streams the frame on screen at each time: the last one whose presentation time is not later.
+
+        The other modes are for decoders that save work by them; `exact` is right for each.
 
         Args:
             path: The file.
             times: Seconds from the first shown frame, ascending, read as they are needed.
             short_side: The shorter side of the frames at most, in pixels; they are never scaled up.
+            mode: Which frame may stand for a time.
 
         Yields:
             A frame for each time before the end of the video, in their order. A time is left out when damage leaves no
@@ -81,7 +90,8 @@ def get_decoder(name: str = AUTO) -> Decoder:
     """Makes the decoder of that name; `auto` is PyAV.
 
     Raises:
-        InputError: No decoder has that name.
+        InputError: No decoder has that name, or it does not exist for this machine.
+        MissingExtra: Its package is not installed; the message says which extra to install.
     """
     factory = _factories.get(_DEFAULT if name == AUTO else name)
     if factory is None:

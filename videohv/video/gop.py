@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -47,6 +47,12 @@ class Segment:
     def on_screen(self, tick: int) -> int:
         """Tick of the frame that is on screen at `tick`; the first frame when `tick` lies before all."""
         return self.shown[max(0, bisect_right(self.shown, tick) - 1)] if self.shown else self.key
+
+    def cheapest(self, start: int, end: int) -> int:
+        """Tick of the frame shown from `start` up to before `end` that is decoded first; else that on screen then."""
+        inside = set(self.shown[bisect_left(self.shown, start) : bisect_left(self.shown, end)])
+        found = next((p.pts for p in self.packets if p.pts in inside), None) if inside else None
+        return found if found is not None else self.on_screen(start)
 
     def needs_before(self, tick: int) -> bool:
         """Whether the segment before must be decoded to its end when `tick`, not on screen in it, is wanted next."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+from functools import cache
 from typing import NamedTuple
 
 import numpy as np
@@ -10,7 +11,7 @@ from av import VideoFrame
 from av.sidedata.sidedata import SideData
 from numpy.typing import NDArray
 
-MAX_LONG_SIDE = 1024
+from videohv.types import FrameLimits
 
 
 class Orientation(NamedTuple):
@@ -48,9 +49,11 @@ class Orientation(NamedTuple):
 
 
 def fitted(width: int, height: int, short_side: int) -> tuple[int, int]:
-    """The (width, height) to which a picture is scaled: never up, the long side at most 1024 pixels."""
-    scale = min(1.0, short_side / min(width, height), MAX_LONG_SIDE / max(width, height))
-    return max(1, round(width * scale)), max(1, round(height * scale))
+    """The (width, height) to which a picture is scaled: never up, and within `FrameLimits` of that short side."""
+    return _limits(short_side).size(width, height)
+
+
+_limits = cache(FrameLimits().with_short_side)
 
 
 def to_rgb(frame: VideoFrame, orientation: Orientation, short_side: int) -> NDArray[np.uint8]:

@@ -35,10 +35,14 @@ def every_frame(
 
     Yields:
         Each shown frame with its tick, never smaller than the one before. A frame without a time of its own is placed
-        by counting.
+        by counting. Where packets have no times to rely on and those of the frames begin anew, they go on from the
+        frame before.
     """
     source.flush()
     last = index.origin - index.step
+    second = int(1 / index.tick)
+    anew = last - second
+    shift = 0
 
     def decoded() -> Iterator[VideoFrame]:
         broken = False
@@ -57,9 +61,14 @@ def every_frame(
         yield from source.decode(None)
 
     for frame in decoded():
-        pts = last + index.step if frame.pts is None else frame.pts
-        if pts >= index.origin:
-            last = max(last, pts)
+        placed = index.place(frame)
+        tick = last + index.step if placed is None else placed + shift
+        if not index.timed and tick < anew:
+            shift, tick = shift + last + index.step - tick, last + index.step
+        if tick >= index.origin:
+            last = max(last, tick)
+            # A counted frame has no time that the next one's could overlap with.
+            anew = last if placed is None else last - second
             yield last, frame
 
 

@@ -10,9 +10,10 @@ from av.error import FFmpegError
 
 from videohv.errors import DecodeError
 from videohv.types import VideoInfo
-from videohv.video.decoder import decoder
+from videohv.video.decoder import Mode, decoder
 from videohv.video.frame import Frame
 from videohv.video.identity import content_hash
+from videohv.video.keys import key_frames
 from videohv.video.picture import to_rgb
 from videohv.video.plain import Pick, decode_in_order
 from videohv.video.sampler import GopSampler
@@ -37,21 +38,25 @@ class PyAVDecoder:
             fps=index.frames / index.duration,
             width=index.width,
             height=index.height,
+            largest_gop=index.largest_gop,
             codec=index.codec,
             container=index.container,
             decoder=self.name,
             warnings=index.warnings,
         )
 
-    def frames(self, path: Path, times: Iterable[float], short_side: int) -> Iterator[Frame]:
-        """See `Decoder.frames`. A few frames are held, whatever the length of the video."""
+    def frames(self, path: Path, times: Iterable[float], short_side: int, mode: Mode = "exact") -> Iterator[Frame]:
+        """See `Decoder.frames`. A few frames are held, whatever the length of the video.
+
+        A file whose packets have no times to rely on is decoded in order, and exactly in every mode.
+        """
         index = scan(path)
         wanted = Wanted(times, index)
         if wanted.next is None:
             return
         shown: Frame | None = None
-        with Source(path, index.stream) as source:
-            for pick in _picks(source, index, wanted):
+        with Source(path, index.stream, index.whole) as source:
+            for pick in _picks(source, index, wanted, mode):
                 time = index.seconds(pick.pts)
                 if shown is not None and shown.time == time:
                     shown = Frame(pick.wanted, time, shown.rgb)
@@ -62,8 +67,12 @@ class PyAVDecoder:
             raise DecodeError(f"{path}: none of the wanted frames can be decoded; the file is damaged there")
 
 
-def _picks(source: Source, index: Scan, wanted: Wanted) -> Iterator[Pick]:
-    return GopSampler(source, index, wanted).picks() if index.timed else decode_in_order(source, index, wanted)
+def _picks(source: Source, index: Scan, wanted: Wanted, mode: Mode) -> Iterator[Pick]:
+    if not index.timed:
+        return decode_in_order(source, index, wanted)
+    if mode == "key":
+        return key_frames(source, index, wanted)
+    return GopSampler(source, index, wanted, near=mode == "near").picks()
 
 
 def _frame(path: Path, pick: Pick, time: float, index: Scan, short_side: int) -> Frame:

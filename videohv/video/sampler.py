@@ -9,7 +9,8 @@ from itertools import chain, pairwise
 from av import VideoFrame
 
 from videohv.video.gop import Segment
-from videohv.video.plain import Pick, Target, every_frame, on_screen
+from videohv.video.plain import Pick, Target
+from videohv.video.rescue import rescue
 from videohv.video.scan import Scan
 from videohv.video.seek import Run, start_at
 from videohv.video.source import Source
@@ -29,9 +30,12 @@ class GopSampler:
         source: The open file; the sampler alone reads from it.
         index: Its scan.
         wanted: The times.
+        near: Lets any frame stand for a time that is shown at or after it and before the next one: the key frame, if
+            there is one, or that which takes the least decoding. Where there is none, it is the one on screen.
     """
 
-    def __init__(self, source: Source, index: Scan, wanted: Wanted) -> None:
+    def __init__(self, source: Source, index: Scan, wanted: Wanted, near: bool = False) -> None:
+        self._near = near
         self._source = source
         self._index = index
         self._wanted = wanted
@@ -60,7 +64,12 @@ class GopSampler:
             upcoming = self._wanted.tick
             # The next segment needs this one decoded to its end when it is a part of the same group, or when one of the
             # frames shown before its key frame is wanted.
-            chained = following is not None and upcoming is not None and following.needs_before(upcoming)
+            chained = (
+                following is not None
+                and upcoming is not None
+                and following.needs_before(upcoming)
+                and not self._may_be_key(following, upcoming)
+            )
             if self._due or chained:
                 yield from self._decode(segment, primed, chained)
             primed = chained
@@ -78,7 +87,16 @@ class GopSampler:
         else:
             horizon = segment.last + self._index.step
         while (tick := self._wanted.tick) is not None and tick < horizon:
-            self._due.append(Target(self._wanted.take(), segment.on_screen(tick)))
+            chosen = segment.key if self._may_be_key(segment, tick) else None
+            if chosen is None:
+                if following is not None and self._may_be_key(following, tick):
+                    return
+                chosen = segment.cheapest(tick, self._wanted.until) if self._near else segment.on_screen(tick)
+            self._due.append(Target(self._wanted.take(), chosen))
+
+    def _may_be_key(self, segment: Segment, tick: int) -> bool:
+        """Whether a segment's key frame may stand for the next time, which is at `tick`."""
+        return self._near and segment.shows_key and tick <= segment.key < self._wanted.until
 
     def _decode(self, segment: Segment, primed: bool, chained: bool) -> Iterator[Pick]:
         """Decodes what the due targets need of a segment.
@@ -122,18 +140,9 @@ class GopSampler:
         self._last = Pick(0.0, pts, frame)
 
     def _rescue(self, count: int, segment: Segment) -> Iterator[Pick]:
-        """Serves the first `count` due targets although the decoder did not give their frames.
-
-        The packet was damaged, or never meant to be shown, or the decoder needs more of a run-up than its key frame.
-        What was really on screen then is found by decoding everything from two segments earlier, in a second reader
-        so that the state of the first is kept. When even that gives nothing, the last frame seen stands.
-        """
+        """Serves the first `count` due targets although the decoder did not give their frames."""
         missing = [self._due.popleft() for _ in range(count)]
-        if not missing:
-            return
-        with Source(self._source.path, self._index.stream) as again:
+        if missing:
             bad = segment if self._clean or self._begun is None else self._begun
             run_up = 2 * max(bad.last - bad.key, 0) + 1
-            earlier = start_at(again, self._index, max(self._index.origin, bad.key - run_up))
-            packets = (packet for part in earlier.segments for packet in part.packets)
-            yield from on_screen(every_frame(again, packets, self._index), missing, self._last)
+            yield from rescue(self._source.path, self._index, missing, bad.key, run_up, self._last)

@@ -2,22 +2,32 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
+from typing import Literal
 
-from av import Packet, VideoFrame
-from av.video.stream import VideoStream
+from av import VideoFrame
 
 from videohv.errors import DecodeError
 from videohv.video.identity import PerFile
 from videohv.video.picture import Orientation
 from videohv.video.source import Source
+from videohv.video.tally import Tally
 
 _FIRST_FRAME_TRIES = 2000
 _CUT_SHORT_SECONDS = 1.0
 _CUT_SHORT_SHARE = 0.02
 _USUAL_RATE = Fraction(25)
+# Streams of pictures without a container around them, and so without any time.
+_BARE = frozenset({"h264", "hevc", "m4v", "mpegvideo", "obu"})
+
+_CLOCK_TIME = re.compile(r"(\d+):(\d\d):(\d\d(?:\.\d+)?)")
+
+Clock = Literal["shown", "decoded", "counted"]
+"""Where the time of a decoded frame comes from: its own, that of its packet's turn in decoding, or its number."""
 
 
 @dataclass(frozen=True)
@@ -37,8 +47,13 @@ class Scan:
         orientation: How stored pictures are turned upright.
         codec: FFmpeg's name of the decoder.
         container: FFmpeg's name of the container format.
+        clock: Where the times of frames come from.
         timed: Whether packets carry presentation times that can be relied on.
         seekable: Whether they still can after a seek.
+        whole: Whether the decoder's marks of damage mean anything: False when not one frame is without.
+        largest_gop: Seconds between the two key frames that lie furthest apart, or the last and the end; None when
+            packets have no times.
+        marks: Ticks of key frames at least 8 s apart, ascending; where the file may be read from by several readers.
         irregular: What about the timeline only a careful reader gets right; empty for plain files.
         warnings: What a user should know about the file.
     """
@@ -55,8 +70,12 @@ class Scan:
     orientation: Orientation
     codec: str
     container: str
+    clock: Clock
     timed: bool
     seekable: bool
+    whole: bool
+    largest_gop: float | None
+    marks: Sequence[int]
     irregular: tuple[str, ...]
     warnings: tuple[str, ...]
 
@@ -69,53 +88,27 @@ class Scan:
         """The time of a tick, in seconds from the first shown frame."""
         return float((pts - self.origin) * self.tick)
 
+    def place(self, frame: VideoFrame) -> int | None:
+        """The tick at which a frame is shown, by the stream's clock; None when it has none."""
+        if self.clock == "counted":
+            return None
+        return frame.dts if self.clock == "decoded" else frame.pts
+
     def ticks(self, seconds: float) -> int:
         """The last tick at or before a time. A microsecond of slack undoes what rounding to decimals took away."""
         return self.origin + int((seconds + 1e-6) / float(self.tick))
 
 
-@dataclass
-class _Tally:
-    """Adds up the packets of a stream in decoding order."""
-
-    packets: int = 0
-    hidden: int = 0
-    early: list[int] = field(default_factory=list)
-    first_dts: int | None = None
-    last_dts: int | None = None
-    last: int | None = None
-    last_duration: int = 0
-    key: int | None = None
-    untimed: bool = False
-    leading: bool = False
-    jumps: bool = False
-    encrypted: bool = False
-
-    def add(self, packet: Packet[VideoStream], started: bool) -> None:
-        self.packets += 1
-        if packet.dts is not None:
-            self.first_dts = packet.dts if self.first_dts is None else self.first_dts
-            self.last_dts = packet.dts
-        if packet.pts is None:
-            self.untimed = True
-            return
-        if packet.is_discard:
-            self.hidden += 1
-            return
-        if not started:
-            self.early.append(packet.pts)
-        if packet.is_keyframe:
-            self.jumps = self.jumps or (self.last is not None and packet.pts < self.last)
-            self.key = packet.pts
-        elif self.key is not None and packet.pts < self.key:
-            self.leading = True
-        if self.last is None or packet.pts >= self.last:
-            self.last, self.last_duration = packet.pts, packet.duration or 0
-
-
 def _scan(path: Path) -> Scan:
-    with Source(path) as source:
-        tally = _Tally()
+    found = _looked_through(path, wary=True) or _looked_through(path, wary=False)
+    assert found is not None
+    return found
+
+
+def _looked_through(path: Path, wary: bool) -> Scan | None:
+    """The scan; None when there are frames, but a wary source holds back each."""
+    with Source(path, wary=wary) as source:
+        tally = Tally(max(1, int(1 / source.tick)))
         first: VideoFrame | None = None
         for packet in source.packets():
             tally.add(packet, started=first is not None)
@@ -127,12 +120,14 @@ def _scan(path: Path) -> Scan:
                     break
         if first is None:
             first = next(iter(source.decode(None)), None)
-        if first is None:
-            raise DecodeError(f"{path}: {_why_nothing(tally)}")
-        return _summed_up(source, tally, first)
+        if first is not None:
+            return _summed_up(source, tally, first, wary)
+        if wary and source.withheld:
+            return None
+        raise DecodeError(f"{path}: {_why_nothing(tally)}")
 
 
-def _why_nothing(tally: _Tally) -> str:
+def _why_nothing(tally: Tally) -> str:
     if tally.encrypted:
         return "is encrypted (common encryption), so that no frame can be decoded; give an unprotected copy"
     if not tally.packets:
@@ -140,32 +135,33 @@ def _why_nothing(tally: _Tally) -> str:
     return f"none of its first {tally.packets} packets gives a frame, so it is damaged or protected; give another copy"
 
 
-def _summed_up(source: Source, tally: _Tally, first: VideoFrame) -> Scan:
-    stream, container = source.stream, source.container.format.name
-    tick = stream.time_base or Fraction(1, 1000)
-    rate = stream.average_rate or stream.guessed_rate or _USUAL_RATE
-    nominal = max(1, round(1 / (rate * tick)))
-    # AVI stores no presentation times; those that FFmpeg makes up are wrong where frames are reordered.
-    timed = not tally.untimed and "avi" not in container.split(",") and tally.last is not None and first.pts is not None
+def _summed_up(source: Source, tally: Tally, first: VideoFrame, whole: bool) -> Scan:
+    stream, container, tick = source.stream, source.container.format.name, source.tick
+    nominal = max(1, round(1 / (_rate(source) * tick)))
+    clock = _clock(tally, container)
+    timed = clock == "shown" and not tally.untimed and not tally.restarts and tally.last is not None
+    timed = timed and first.pts is not None
     if timed and first.pts is not None and tally.last is not None:
         origin = first.pts
         frames = tally.packets - tally.hidden - sum(pts < origin for pts in tally.early)
         step = round((tally.last - origin) / (frames - 1)) if frames > 1 else tally.last_duration or nominal
         last, end = tally.last, tally.last + (tally.last_duration or step)
     else:
-        origin, frames, step = first.pts or 0, tally.packets, nominal
-        read = None if tally.last_dts is None or tally.first_dts is None else tally.last_dts - tally.first_dts
-        end = origin + (read + step if read else frames * step)
+        placed = {"shown": first.pts, "decoded": first.dts, "counted": None}[clock]
+        origin, frames, step = placed or 0, tally.packets, nominal
+        dated = tally.last_dts is not None and tally.first_dts is not None and clock != "counted"
+        read = (tally.last_dts or 0) - (tally.first_dts or 0) + tally.carried + step if dated else 0
+        end = origin + read + (tally.undated if dated else frames) * step
         last = end - step
     orientation = Orientation.of(first)
     width, height = orientation.size(first.width, first.height)
     notes = {
-        "packets without presentation times": not timed,
+        "packets without presentation times": not timed and not tally.restarts,
+        "timestamps that begin anew": bool(tally.restarts),
         "frames hidden by an edit list": bool(tally.hidden),
         "frames that refer across key frames": tally.leading,
-        "timestamps that jump back": tally.jumps,
+        "timestamps that jump back": tally.jumps and not tally.restarts,
     }
-    irregular = tuple(note for note, found in notes.items() if found)
     return Scan(
         stream=stream.index,
         tick=tick,
@@ -179,32 +175,58 @@ def _summed_up(source: Source, tally: _Tally, first: VideoFrame) -> Scan:
         orientation=orientation,
         codec=source.codec.name,
         container=container,
+        clock=clock,
         timed=timed,
         # An MPEG program stream has few times; those between are guessed, and guessed differently after a seek.
         seekable=container != "mpeg",
-        irregular=irregular,
+        whole=whole,
+        largest_gop=float(tally.largest_gap(origin, end) * tick) if timed else None,
+        marks=tally.marks if timed else (),
+        irregular=tuple(note for note, found in notes.items() if found),
         warnings=_warnings(source, tally, float((end - origin) * tick), timed),
     )
 
 
-def _warnings(source: Source, tally: _Tally, duration: float, timed: bool) -> tuple[str, ...]:
+def _rate(source: Source) -> Fraction:
+    """Frames a second; of a stream without a container, what its own header says."""
+    stream, bare = source.stream, source.container.format.name in _BARE
+    rate = (bare and source.codec.framerate) or stream.average_rate or stream.guessed_rate
+    return Fraction(rate.numerator, rate.denominator) if rate and 1 <= rate <= 1000 else _USUAL_RATE
+
+
+def _clock(tally: Tally, container: str) -> Clock:
+    if container in _BARE:
+        return "counted"
+    # AVI only knows when a frame is decoded. The presentation times that FFmpeg makes up from that are wrong where
+    # frames are reordered, unless there is nothing to reorder.
+    return "decoded" if "avi" in container.split(",") and not tally.all_keys else "shown"
+
+
+def _warnings(source: Source, tally: Tally, duration: float, timed: bool) -> tuple[str, ...]:
     warnings = []
-    promised = _promised(source) if timed and not tally.hidden else 0.0
-    if duration < promised * (1 - _CUT_SHORT_SHARE) - _CUT_SHORT_SECONDS:
-        warnings.append(f"cut short: of {promised:.1f} s of video in the header, {duration:.1f} s are there and used")
-    if tally.jumps:
+    promised, there = _promised(source, tally, duration) if timed and not tally.hidden else (0.0, 0.0)
+    if there < promised * (1 - _CUT_SHORT_SHARE) - _CUT_SHORT_SECONDS:
+        warnings.append(f"cut short: of {promised:.1f} s of video in the header, {there:.1f} s are there and used")
+    if tally.restarts:
+        warnings.append(f"timestamps begin anew {tally.restarts} times: the stretches are read one after the other")
+    elif tally.jumps:
         warnings.append("timestamps jump back: of two stretches with the same times one is left out")
     if source.failures:
         warnings.append(f"damaged: {source.failures} places cannot be read and were passed over")
     return tuple(warnings)
 
 
-def _promised(source: Source) -> float:
-    """Seconds of video that the header speaks of; 0 when it does not."""
+def _promised(source: Source, tally: Tally, duration: float) -> tuple[float, float]:
+    """Seconds of video that the header speaks of (0 when it does not), and the seconds that stand for them."""
     stream, whole = source.stream, source.container.duration
-    if stream.duration is not None and stream.time_base is not None:
-        return float(stream.duration * stream.time_base)
-    return whole / 1e6 if whole is not None else 0.0
+    if stream.duration is not None:
+        return float(stream.duration * source.tick), duration
+    # Such headers count from zero, and to the end of the stream that ends last; Matroska may add that of each.
+    said = [whole / 1e6 if whole is not None else 0.0]
+    tag = _CLOCK_TIME.fullmatch(stream.metadata.get("DURATION", ""))
+    if tag:
+        said.append(int(tag[1]) * 3600 + int(tag[2]) * 60 + float(tag[3]))
+    return min(said), max(duration, float(tally.ends * source.tick))
 
 
 scan: PerFile[Scan] = PerFile(_scan)

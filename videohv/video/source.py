@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from fractions import Fraction
 from pathlib import Path
 from types import TracebackType
-from typing import Literal, Self
+from typing import Any, Literal, Self
 
 import av
 from av import Packet, VideoFrame
@@ -16,6 +17,7 @@ from av.video.codeccontext import VideoCodecContext
 from av.video.stream import VideoStream
 
 from videohv.errors import DecodeError, NotVideo
+from videohv.video.damage import Damage
 from videohv.video.identity import check_file
 
 # Containers that hold their own pictures. Playlists and scripts (hls, dash, concat) name other files and stay out, as
@@ -25,7 +27,10 @@ _FORMATS = (
     "wtv,dv,rm"
 )
 _PICTURES_BESIDE = Disposition.attached_pic | Disposition.timed_thumbnails | Disposition.still_image
+# PyAV 19 reads text so by itself, and has no such setting.
+_TEXT: dict[str, Any] = {"metadata_errors": "replace"} if int(av.__version__.split(".")[0]) < 19 else {}
 _READ_FAILURES = 50
+_STRAY_SECONDS = 60
 _DECODE_FAILURES = 3000
 
 
@@ -35,16 +40,19 @@ class Source:
     Args:
         path: The file.
         stream: Index of the video stream; None picks the best that is not a cover picture.
+        wary: False also gives pictures that damage has spoilt.
 
     Raises:
         NotVideo: The file is missing, empty, not a media file of a known kind, or holds no video.
         DecodeError: It holds video that cannot be decoded by this build.
     """
 
-    def __init__(self, path: Path, stream: int | None = None) -> None:
+    def __init__(self, path: Path, stream: int | None = None, wary: bool = True) -> None:
         self.path = path
         self._index = stream
+        self._wary = wary
         self.failures = 0
+        self.withheld = 0
         self._open()
 
     def _open(self) -> None:
@@ -60,6 +68,9 @@ class Source:
             self.codec.thread_count = 1
             # Opened before any frame is skipped: some decoders read that setting once, when they are opened.
             self.codec.open(strict=False)
+            self._mode = "DEFAULT"
+            self.tick = _seconds(self.stream.time_base)
+            self._damage = Damage(self.tick)
         except FFmpegError as error:
             self.container.close()
             said = _said(error)
@@ -86,17 +97,27 @@ class Source:
     def packets(self) -> Iterator[Packet[VideoStream]]:
         """The stream's packets in decoding order from the current position; unreadable stretches are passed over."""
         self._moved = True
-        for _ in range(_READ_FAILURES):
+        yield from _without_strays(self._read(), self.tick)
+
+    def _read(self) -> Iterator[Packet[VideoStream]]:
+        failures = 0
+        while failures < _READ_FAILURES:
             try:
                 for packet in self.container.demux(self.stream):
                     if packet.size:
                         yield packet
                 return
+            except IndexError:
+                # PyAV does not know streams that turn up after the file was opened; only their packet is lost.
+                continue
             except FFmpegError:
                 self.failures += 1
+                failures += 1
 
     def decode(self, packet: Packet[VideoStream] | None, needed: bool = True) -> list[VideoFrame]:
         """Decodes one packet, or with None gives the frames that the decoder still holds.
+
+        Frames that damage has spoilt are not given, but counted in `withheld`.
 
         Args:
             packet: The packet; a damaged one is counted in `failures` and gives nothing.
@@ -106,12 +127,14 @@ class Source:
             DecodeError: 3000 packets in a row could not be decoded.
         """
         mode: Literal["DEFAULT", "NONREF"] = "DEFAULT" if needed else "NONREF"
-        if self.codec.skip_frame != mode:
-            self.codec.skip_frame = mode
+        if self._mode != mode:
+            self.codec.skip_frame = self._mode = mode
         try:
             frames = self.codec.decode(packet)
         except FFmpegError as error:
             self.failures += 1
+            if packet is not None:
+                self._damage.failed(packet)
             self._failed_in_a_row += 1
             if self._failed_in_a_row >= _DECODE_FAILURES:
                 raise DecodeError(
@@ -120,11 +143,16 @@ class Source:
                 ) from error
             return []
         self._failed_in_a_row = 0
-        return frames
+        if not (self._wary and frames):
+            return frames
+        whole = [frame for frame in frames if not self._damage.spoils(frame)]
+        self.withheld += len(frames) - len(whole)
+        return whole
 
     def flush(self) -> None:
         """Makes the decoder forget everything; the next packet must be a key frame."""
         self.codec.flush_buffers()
+        self._damage.forget()
 
     def close(self) -> None:
         """Closes the file. Frames given before stay valid."""
@@ -137,11 +165,40 @@ class Source:
         self.close()
 
 
+def _without_strays(packets: Iterator[Packet[VideoStream]], tick: Fraction) -> Iterator[Packet[VideoStream]]:
+    """Takes the times off a packet that lies far ahead of both its neighbours: damage wrote them.
+
+    One such packet would else be the end of the video, with nothing shown for all the time before it.
+    """
+    far = int(_STRAY_SECONDS / tick)
+    before: int | None = None
+    # How long packets are decoded before they are shown: long in a show of slides, but then throughout.
+    early = far
+    held = next(packets, None)
+    while held is not None:
+        following = next(packets, None)
+        after = following.dts if following is not None else None
+        if held.dts is not None:
+            lead = 0 if held.pts is None else held.pts - held.dts
+            alone = before is not None and held.dts - before > far and after is not None and 0 <= after - before <= far
+            if alone or (before is not None and lead > early):
+                held.pts = held.dts = None
+            else:
+                before, early = held.dts, max(early, 8 * lead)
+        yield held
+        held = following
+
+
+def _seconds(time_base: Fraction | None) -> Fraction:
+    # PyAV 19 has a number type of its own here, and 0 for what is not known.
+    return Fraction(time_base.numerator, time_base.denominator) if time_base else Fraction(1, 1000)
+
+
 def _open_container(path: Path) -> InputContainer:
     full = check_file(path).path
     options = {"protocol_whitelist": "file", "format_whitelist": _FORMATS}
     try:
-        container: InputContainer = av.open(full, mode="r", container_options=options, metadata_errors="replace")
+        container: InputContainer = av.open(full, mode="r", container_options=options, **_TEXT)
     except (FFmpegError, ValueError) as error:
         raise NotVideo(
             f"{path}: is not a video file that can be opened ({_said(error)}); it may be another kind of file, "

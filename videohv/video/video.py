@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import count, takewhile
 from pathlib import Path
+from typing import get_args
 
 from videohv.errors import InputError
 from videohv.types import VideoInfo, Window
-from videohv.video.decoder import AUTO, get_decoder
+from videohv.video.decoder import AUTO, Mode, get_decoder
 from videohv.video.frame import Frame
+from videohv.video.notes import NOTES
+from videohv.video.parallel import in_parallel, ranges
+from videohv.video.scan import scan
 
 MAX_WINDOW_FRAMES = 5
 
@@ -39,16 +43,36 @@ class Video:
         # The probe may have found that another decoder is better for this file.
         self._decoder = get_decoder(self.info.decoder)
 
-    def sample(self, fps: float = 1.0, start: float = 0.0, end: float | None = None) -> Iterator[Frame]:
-        """Streams frames at an even rate: at `start + i / fps` while that is before `end`.
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """Those of `info`, followed by what reading frames has shown since, in this process."""
+        return tuple(dict.fromkeys((*self.info.warnings, *NOTES.of(self._path))))
+
+    def sample(
+        self,
+        fps: float = 1.0,
+        mode: Mode = "exact",
+        start: float = 0.0,
+        end: float | None = None,
+        workers: int = 1,
+    ) -> Iterator[Frame]:
+        """Streams frames at an even rate: one for each `start + i / fps` that is before `end`.
+
+        Every frame says when it is shown itself. Where packets have no times to rely on, every mode is exact.
 
         Args:
             fps: Frames per second.
+            mode: Which frame is given for a time `t`: with `exact` the one on screen; with `near` any that is shown
+                from then on and before `t + 1 / fps`, the key frame if there is one, else the one cheapest to decode;
+                with `key` the last key frame up to then, so that nothing but key frames is decoded.
             start: Seconds.
             end: Seconds; None, or anything later than the end of the video, means its end.
+            workers: Threads that decode, each with a dozen frames held at most. More than one pay where cores are
+                idle and the video is longer than a few groups of pictures.
 
         Returns:
-            The frames, decoded as they are taken. Close the iterator, or drop it, to stop early.
+            The frames in order, decoded as they are taken. Close the iterator, or drop it, to stop early; its threads
+            end with it.
 
         Raises:
             InputError: At once, for a rate or a time that makes no sense.
@@ -60,9 +84,25 @@ class Video:
             raise InputError(f"start is {start}; it is a time in seconds, at least 0")
         if end is not None and math.isnan(end):
             raise InputError("end is not a number; it is a time in seconds, or None")
+        if mode not in get_args(Mode):
+            raise InputError(f"mode is {mode!r}; it is one of {', '.join(get_args(Mode))}")
+        if workers < 1:
+            raise InputError(f"workers is {workers}; it is a number of threads, at least 1")
         stop = self.info.duration if end is None else min(end, self.info.duration)
-        times = takewhile(lambda t: t < stop, (start + i / fps for i in count()))
-        return self._decoder.frames(self._path, times, self._short_side)
+
+        def times() -> Iterator[float]:
+            return takewhile(lambda t: t < stop, (start + i / fps for i in count()))
+
+        def read(wanted: Iterable[float]) -> Iterator[Frame]:
+            return self._decoder.frames(self._path, wanted, self._short_side, mode)
+
+        cuts = self._cuts(times()) if workers > 1 else []
+        workers = min(workers, len(cuts) + 1)
+        return in_parallel(read, times, cuts, workers) if workers > 1 else read(times())
+
+    def _cuts(self, times: Iterable[float]) -> list[float]:
+        index = scan(self._path)
+        return ranges((index.seconds(mark) for mark in index.marks), times)
 
     def frames_at(self, times: Sequence[float]) -> tuple[Frame, ...]:
         """The frames on screen at some times, in the order in which they are asked for.

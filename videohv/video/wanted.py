@@ -3,10 +3,19 @@
 from __future__ import annotations
 
 import math
+from collections import deque
 from collections.abc import Iterable, Iterator
+from typing import NamedTuple
 
 from videohv.errors import InputError
 from videohv.video.scan import Scan
+
+
+class _Time(NamedTuple):
+    """A wanted time and how long after the one before it is, both in seconds."""
+
+    time: float
+    gap: float
 
 
 class Wanted:
@@ -20,8 +29,8 @@ class Wanted:
     def __init__(self, times: Iterable[float], index: Scan) -> None:
         self._times: Iterator[float] = iter(times)
         self._index = index
-        self._next: float | None = None
-        self._last = 0.0
+        self._ahead: deque[_Time] = deque()
+        self._last: float | None = None
         self._done = False
         self.taken = 0
 
@@ -32,10 +41,7 @@ class Wanted:
         Raises:
             InputError: It is negative, not a number, or smaller than the one before.
         """
-        if self._next is None and not self._done:
-            self._next = self._pull()
-            self._done = self._next is None
-        return self._next
+        return self._ahead[0].time if self._reaches(1) else None
 
     @property
     def tick(self) -> int | None:
@@ -43,20 +49,39 @@ class Wanted:
         time = self.next
         return None if time is None else self._index.ticks(time)
 
+    @property
+    def until(self) -> int:
+        """The tick at which the time after the next, which must be there, is due: no later than the rhythm would have it.
+
+        Raises:
+            InputError: As for `next`.
+        """
+        following = self._ahead[1].time if self._reaches(2) else self._index.duration
+        time, gap = self._ahead[0]
+        return min(self._index.end, self._index.ticks(min(following, time + gap, self._index.duration)))
+
     def take(self) -> float:
         """Takes the next time, which must be there, out of the queue."""
-        time = self.next
-        assert time is not None
-        self._next = None
+        assert self._reaches(1)
         self.taken += 1
-        return time
+        return self._ahead.popleft().time
 
-    def _pull(self) -> float | None:
+    def _reaches(self, count: int) -> bool:
+        while len(self._ahead) < count and not self._done:
+            time = self._pull()
+            if time is None:
+                self._done = True
+            else:
+                self._ahead.append(time)
+        return len(self._ahead) >= count
+
+    def _pull(self) -> _Time | None:
         for time in self._times:
             if not (math.isfinite(time) and time >= 0):
                 raise InputError(f"a frame is wanted at {time} s; times are finite and not negative")
-            if time < self._last:
+            if self._last is not None and time < self._last:
                 raise InputError(f"a frame is wanted at {time} s after one at {self._last} s; sort the times")
-            self._last = time
-            return float(time) if self._index.ticks(time) < self._index.end else None
+            gap = math.inf if self._last is None else time - self._last
+            self._last = float(time)
+            return _Time(self._last, gap) if self._index.ticks(time) < self._index.end else None
         return None

@@ -65,7 +65,7 @@ class DirectAnswer(dspy.Module):
                 self.answer,
                 lambda p: read_decision(p, question, may_abstain),
                 lm=lm,
-                **frame_inputs(frames, most=len(frames)),
+                **frame_inputs(frames, lm, most=len(frames)),
                 question=question.text,
                 options=options_text(question),
                 may_abstain=may_abstain,

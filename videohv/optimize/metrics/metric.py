@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Protocol, TypeVar
@@ -63,7 +64,7 @@ def metric(name: str) -> Callable[[Factory], Factory]:
 
 def metric_names() -> tuple[str, ...]:
     """The names of all registered metrics, sorted."""
-    return tuple(sorted(_metrics))
+    return tuple(sorted(_registered()))
 
 
 def make_metric(name: str) -> Metric:
@@ -72,6 +73,11 @@ def make_metric(name: str) -> Metric:
     Raises:
         InputError: There is none.
     """
-    if name not in _metrics:
+    if name not in _registered():
         raise InputError(f"no metric is called {name!r}; known metrics: {', '.join(metric_names())}")
     return _metrics[name]()
+
+
+def _registered() -> Mapping[str, Callable[[], Metric]]:
+    importlib.import_module("videohv.optimize.metrics.standard")
+    return _metrics

@@ -1,0 +1,1 @@
+"""DSPy's teleprompters, one a file, behind `videohv.optimize.registry`."""

@@ -1,0 +1,1 @@
+"""The phases of a compile and what they keep."""
