@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -9,7 +10,7 @@ import pytest
 
 from tests.support.clips import make_clip
 from tests.support.engine import FakeEngine, answer_reply, fake_lm
-from videohv import Trace, VideoHV
+from videohv import Trace, VideoHV, cli
 from videohv.cli import run
 from videohv.lm import fetch, team
 
@@ -202,3 +203,9 @@ def test_models_pull_prints_the_path(
     monkeypatch.setattr(fetch, "pull", pull)
     assert run(["models", "pull"]) == 0
     assert capsys.readouterr().out.strip().endswith("qwen2.5-coder-1.5b")
+
+
+@pytest.mark.parametrize("name", cli._COMMANDS)
+def test_each_command_is_found_by_itself(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run([name, "--help"]) == 0
+    assert re.match(rf"Usage: [\w -]+ {name} ", capsys.readouterr().out)

@@ -5,26 +5,15 @@ Exit codes: 0 answered (or done), 1 failure, 2 usage, 3 abstained, 130 interrupt
 
 from __future__ import annotations
 
+import importlib
 import os
 import sys
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import typer
 
-from videohv.cli.ask import ask, demo
-from videohv.cli.caption import caption
-from videohv.cli.captions import captions
-from videohv.cli.compile import compile_
 from videohv.cli.console import ERRORS, clean
-from videohv.cli.doctor import doctor
-from videohv.cli.eval import evaluate
-from videohv.cli.frames import frames
-from videohv.cli.models import models
-from videohv.cli.probe import probe
-from videohv.cli.program import program
-from videohv.cli.report import report
-from videohv.cli.results import compare, export, results, submit
-from videohv.cli.tune import tune
 from videohv.errors import InputError, VideoHVError
 
 FAILURE, USAGE, INTERRUPTED = 1, 2, 130
@@ -32,31 +21,47 @@ FAILURE, USAGE, INTERRUPTED = 1, 2, 130
 # Typer brings its own copy of click or depends on it, by version; this is the base of its usage errors either way.
 _UsageError: Any = typer.BadParameter.__bases__[0]
 
-app = typer.Typer(
-    name="videohv",
-    help="Ask about a long video and get the answer with its evidence.",
-    no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    rich_markup_mode=None,
-)
-app.command("ask")(ask)
-app.command("caption")(caption)
-app.command("probe")(probe)
-app.command("frames")(frames)
-app.command("demo")(demo)
-app.command("doctor")(doctor)
-app.command("results")(results)
-app.command("compare")(compare)
-app.command("export")(export)
-app.command("submit")(submit)
-app.command("report")(report)
-app.command("eval")(evaluate)
-app.command("tune")(tune)
-app.command("compile")(compile_)
-app.add_typer(captions, name="captions")
-app.add_typer(models, name="models")
-app.add_typer(program, name="program")
+_COMMANDS: Mapping[str, str] = {
+    "ask": "ask.ask",
+    "caption": "caption.caption",
+    "probe": "probe.probe",
+    "frames": "frames.frames",
+    "demo": "ask.demo",
+    "doctor": "doctor.doctor",
+    "results": "results.results",
+    "compare": "results.compare",
+    "export": "results.export",
+    "submit": "results.submit",
+    "report": "report.report",
+    "eval": "eval.evaluate",
+    "tune": "tune.tune",
+    "compile": "compile.compile_",
+    "captions": "captions.captions",
+    "models": "models.models",
+    "program": "program.program",
+}
+"""Where each command is, or each group of commands."""
+
+
+def _app(arguments: Sequence[str]) -> typer.Typer:
+    """The command that the arguments name, or all for help: each imports what it needs, which takes its time."""
+    app = typer.Typer(
+        name="videohv",
+        no_args_is_help=True,
+        add_completion=False,
+        pretty_exceptions_enable=False,
+        rich_markup_mode=None,
+    )
+    app.callback(help="Ask about a long video and get the answer with its evidence.")(lambda: None)
+    named = arguments[0] if arguments else ""
+    for name in (named,) if named in _COMMANDS else _COMMANDS:
+        module, _, attribute = _COMMANDS[name].partition(".")
+        command = getattr(importlib.import_module(f"videohv.cli.{module}"), attribute)
+        if isinstance(command, typer.Typer):
+            app.add_typer(command, name=name)
+        else:
+            app.command(name)(command)
+    return app
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -73,8 +78,9 @@ def main(arguments: list[str] | None = None) -> None:
 
 def run(arguments: list[str] | None = None) -> int:
     """Run the command line and return its exit code; each expected failure is one line on stderr."""
+    given = sys.argv[1:] if arguments is None else arguments
     try:
-        code = app(args=arguments, standalone_mode=False)
+        code = _app(given)(args=given, standalone_mode=False)
         sys.stdout.flush()
     except _UsageError as error:
         error.show()
