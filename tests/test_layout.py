@@ -33,7 +33,20 @@ MAY_IMPORT: dict[str, set[str]] = {
     "__main__": {"cli"},
     "batch": BASE | {"modules", "data", "video", "lm"},
     "cli": BASE
-    | {"api", "batch", "compiled", "evaluate", "optimize", "report", "modules", "captioners", "video", "data", "lm", "samples"},
+    | {
+        "api",
+        "batch",
+        "compiled",
+        "evaluate",
+        "optimize",
+        "report",
+        "modules",
+        "captioners",
+        "video",
+        "data",
+        "lm",
+        "samples",
+    },
 }
 """Package (or file) of videohv: what it may import of videohv beside itself. Arrows run one way; there is no circle."""
 

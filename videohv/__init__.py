@@ -11,6 +11,7 @@ The hypothesis–verification program is `VideoHV`, an ordinary DSPy module; `co
 from __future__ import annotations
 
 import importlib
+import sys
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -81,3 +82,19 @@ def __getattr__(name: str) -> Any:
     if name in _HOMES:
         return getattr(importlib.import_module(_HOMES[name]), name)
     raise AttributeError(f"module 'videohv' has no attribute {name!r}")
+
+
+def load_ipython_extension(shell: Any) -> None:
+    """Have notebooks show a `Trace` as its report. Importing videohv in a notebook does this by itself."""
+    show = shell.display_formatter.formatters["text/html"]
+    show.for_type_by_name("videohv.types.trace", "Trace", lambda trace: _notebook().notebook_html(trace))
+
+
+def _notebook() -> Any:
+    return importlib.import_module("videohv.report.notebook")
+
+
+if (_ipython := sys.modules.get("IPython")) is not None and (
+    _shell := getattr(_ipython, "get_ipython", lambda: None)()
+) is not None:
+    load_ipython_extension(_shell)

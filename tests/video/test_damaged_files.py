@@ -67,6 +67,13 @@ def test_nothing_but_damage_is_a_decode_error(tmp_path: Path) -> None:
         Video(path)
 
 
+def test_an_encrypted_file_says_so(tmp_path: Path) -> None:
+    secret = {"encryption_scheme": "cenc-aes-ctr", "encryption_key": "7" * 32, "encryption_kid": "8" * 32}
+    path = make_clip(tmp_path / "locked.mp4", frames=30, container_options=secret)
+    with pytest.raises(DecodeError, match=r"locked\.mp4: is encrypted .*give an unprotected copy"):
+        Video(path)
+
+
 @pytest.mark.parametrize(
     "name", ["ünï côdé 视频.mp4", "with %03d in it.mp4", "-dash.mp4", " space .mp4", "a:b.mp4", "http:x.mp4"]
 )

@@ -91,11 +91,15 @@ def ask(
     seed: SeedOption = 0,
     abstain: Annotated[bool, typer.Option("--abstain", help="Allow the answer to be declined (exit code 3).")] = False,
     trace: Annotated[Path | None, typer.Option(help="Write the full trace to this JSON file.")] = None,
+    report: Annotated[
+        Path | None, typer.Option(help="Write the answer with its evidence to this HTML file.", metavar="FILE")
+    ] = None,
     as_json: JSONOption = False,
 ) -> int:
     """Ask one multiple-choice question about a video."""
-    if trace is not None and not os.access(trace.absolute().parent, os.W_OK):
-        raise InputError(f"--trace {trace}: its folder is not there or cannot be written to")
+    for name, file in (("--trace", trace), ("--report", report)):
+        if file is not None and not os.access(file.absolute().parent, os.W_OK):
+            raise InputError(f"{name} {file}: its folder is not there or cannot be written to")
     asked = as_question(question, option).model_copy(update={"video": Path(video).name})
     if no_subtitles and subtitles is not None:
         raise InputError("--subtitles and --no-subtitles: give one or the other")
@@ -124,6 +128,10 @@ def ask(
     if trace is not None:
         # Last, so that a full disk costs the file and not the answer.
         trace.write_text(result.model_dump_json(indent=2), encoding="utf-8")
+    if report is not None:
+        from videohv.report import report_answer
+
+        report_answer(result, report, source if opened is not None else None)
     return EXIT.get(result.outcome, FAILED)
 
 

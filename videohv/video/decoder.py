@@ -34,9 +34,7 @@ class Decoder(Protocol):
         """
         ...
 
-    def frames(
-        self, path: Path, times: Iterable[float], short_side: int, mode: Mode = "exact"
-    ) -> Iterator[Frame]:
+    def frames(self, path: Path, times: Iterable[float], short_side: int, mode: Mode = "exact") -> Iterator[Frame]:
         """Streams the frame on screen at each time: the last one whose presentation time is not later.
 
         The other modes are for decoders that save work by them; `exact` is right for each.

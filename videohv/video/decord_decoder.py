@@ -60,7 +60,10 @@ class DecordDecoder:
         return info.model_copy(update={"warnings": (*info.warnings, _warning(objection))})
 
     def frames(self, path: Path, times: Iterable[float], short_side: int, mode: Mode = "exact") -> Iterator[Frame]:
-        """See `Decoder.frames`. Decord is exact in every mode. Frames come in batches of 16; no process is held between two of them."""
+        """See `Decoder.frames`. Frames come in batches of 16; no process is held between two of them.
+
+        Decord is exact in every mode.
+        """
         wanted = Wanted(times, scan(path))
         if wanted.next is None:
             return

@@ -51,6 +51,12 @@ class Frame:
         """`jpeg` as a `data:image/jpeg;base64,` address, as vision models take it."""
         return data_uri(self.jpeg)
 
+    def again(self, wanted: float) -> Frame:
+        """The same picture for another wanted time; what has been made of it is shared."""
+        frame = Frame(wanted, self.time, self.rgb)
+        frame.__dict__["_made"] = self._made
+        return frame
+
     def within(self, limits: FrameLimits) -> bytes:
         """The picture as a JPEG file within these bounds, made once for each of them."""
         made = self._made.get(limits)

@@ -48,11 +48,10 @@ class Segment:
         """Tick of the frame that is on screen at `tick`; the first frame when `tick` lies before all."""
         return self.shown[max(0, bisect_right(self.shown, tick) - 1)] if self.shown else self.key
 
-    def cheapest(self, start: int, end: int) -> int:
-        """Tick of the frame shown from `start` up to before `end` that is decoded first; else that on screen then."""
+    def cheapest(self, start: int, end: int) -> int | None:
+        """Tick of the frame shown from `start` up to before `end` that is decoded first; None when there is none."""
         inside = set(self.shown[bisect_left(self.shown, start) : bisect_left(self.shown, end)])
-        found = next((p.pts for p in self.packets if p.pts in inside), None) if inside else None
-        return found if found is not None else self.on_screen(start)
+        return next((p.pts for p in self.packets if p.pts in inside), None) if inside else None
 
     def needs_before(self, tick: int) -> bool:
         """Whether the segment before must be decoded to its end when `tick`, not on screen in it, is wanted next."""

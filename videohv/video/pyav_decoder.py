@@ -14,7 +14,7 @@ from videohv.video.decoder import Mode, decoder
 from videohv.video.frame import Frame
 from videohv.video.identity import content_hash
 from videohv.video.keys import key_frames
-from videohv.video.picture import to_rgb
+from videohv.video.picture import Converter
 from videohv.video.plain import Pick, decode_in_order
 from videohv.video.sampler import GopSampler
 from videohv.video.scan import Scan, scan
@@ -55,13 +55,14 @@ class PyAVDecoder:
         if wanted.next is None:
             return
         shown: Frame | None = None
+        converter = Converter(index.orientation, short_side)
         with Source(path, index.stream, index.whole) as source:
             for pick in _picks(source, index, wanted, mode):
                 time = index.seconds(pick.pts)
                 if shown is not None and shown.time == time:
-                    shown = Frame(pick.wanted, time, shown.rgb)
+                    shown = shown.again(pick.wanted)
                 else:
-                    shown = _frame(path, pick, time, index, short_side)
+                    shown = _frame(path, pick, time, converter)
                 yield shown
         if shown is None:
             raise DecodeError(f"{path}: none of the wanted frames can be decoded; the file is damaged there")
@@ -75,9 +76,9 @@ def _picks(source: Source, index: Scan, wanted: Wanted, mode: Mode) -> Iterator[
     return GopSampler(source, index, wanted, near=mode == "near").picks()
 
 
-def _frame(path: Path, pick: Pick, time: float, index: Scan, short_side: int) -> Frame:
+def _frame(path: Path, pick: Pick, time: float, converter: Converter) -> Frame:
     try:
-        return Frame(pick.wanted, time, to_rgb(pick.frame, index.orientation, short_side))
+        return Frame(pick.wanted, time, converter.rgb(pick.frame))
     except (FFmpegError, ValueError) as error:
         form = pick.frame.format.name
         raise DecodeError(f"{path}: a frame at {time:.3f} s ({form}) cannot be made RGB; convert the video") from error

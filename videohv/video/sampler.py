@@ -87,12 +87,22 @@ class GopSampler:
         else:
             horizon = segment.last + self._index.step
         while (tick := self._wanted.tick) is not None and tick < horizon:
-            chosen = segment.key if self._may_be_key(segment, tick) else None
+            chosen = self._near_to(tick, segment, following) if self._near else segment.on_screen(tick)
             if chosen is None:
-                if following is not None and self._may_be_key(following, tick):
-                    return
-                chosen = segment.cheapest(tick, self._wanted.until) if self._near else segment.on_screen(tick)
+                return
             self._due.append(Target(self._wanted.take(), chosen))
+
+    def _near_to(self, tick: int, segment: Segment, following: Segment | None) -> int | None:
+        """The frame of a segment that is to stand for the next time, at `tick`; None if one of the next segment is."""
+        if self._may_be_key(segment, tick):
+            return segment.key
+        if following is not None and self._may_be_key(following, tick):
+            return None
+        until = self._wanted.until
+        inside = segment.cheapest(tick, until)
+        if inside is None and (following is None or following.first >= until):
+            return segment.on_screen(tick)
+        return inside
 
     def _may_be_key(self, segment: Segment, tick: int) -> bool:
         """Whether a segment's key frame may stand for the next time, which is at `tick`."""

@@ -18,6 +18,7 @@ from av.video.stream import VideoStream
 
 from videohv.errors import DecodeError, NotVideo
 from videohv.video.damage import Damage
+from videohv.video.edits import shows_all
 from videohv.video.identity import check_file
 
 # Containers that hold their own pictures. Playlists and scripts (hls, dash, concat) name other files and stay out, as
@@ -197,6 +198,8 @@ def _seconds(time_base: Fraction | None) -> Fraction:
 def _open_container(path: Path) -> InputContainer:
     full = check_file(path).path
     options = {"protocol_whitelist": "file", "format_whitelist": _FORMATS}
+    if shows_all(Path(full)):
+        options["advanced_editlist"] = "0"
     try:
         container: InputContainer = av.open(full, mode="r", container_options=options, **_TEXT)
     except (FFmpegError, ValueError) as error:

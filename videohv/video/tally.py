@@ -60,6 +60,7 @@ class Tally:
     encrypted: bool = False
 
     def add(self, packet: Packet[VideoStream], started: bool) -> None:
+        """Adds a packet; `started` says whether one before it gave a frame."""
         self.packets += 1
         is_key = packet.is_keyframe
         self.all_keys = self.all_keys and is_key

@@ -51,7 +51,9 @@ class Wanted:
 
     @property
     def until(self) -> int:
-        """The tick at which the time after the next, which must be there, is due: no later than the rhythm would have it.
+        """The tick of the time after the next, or where their rhythm would have it, if that is earlier.
+
+        The next time must be there.
 
         Raises:
             InputError: As for `next`.

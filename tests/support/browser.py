@@ -1,0 +1,79 @@
+"""A real Chromium without a window, for pages as files."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+_FLAGS = (
+    "--headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "
+    "--disable-component-update --disable-sync --mute-audio --autoplay-policy=no-user-gesture-required"
+)
+
+
+class Browser:
+    """One browser that is open.
+
+    Args:
+        driver: Selenium's.
+    """
+
+    def __init__(self, driver: Any) -> None:
+        self.driver = driver
+
+    def open(self, page: Path, *, width: int = 1280, theme: str = "light", anchor: str = "") -> None:
+        """Show a file, with the theme that the system would ask for."""
+        phone = width < 600
+        size = {"width": width, "height": 844, "deviceScaleFactor": 1, "mobile": phone}
+        self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+        wanted = [{"name": "prefers-color-scheme", "value": theme}]
+        self.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": wanted})
+        self.driver.get("about:blank")
+        self.driver.get(page.absolute().as_uri() + anchor)
+
+    def run(self, script: str, *given: Any) -> Any:
+        """What the body of a function in the page returns."""
+        return self.driver.execute_script(script, *given)
+
+    def wait(self, condition: str, seconds: float = 20.0) -> Any:
+        """Wait until an expression in the page is true, and return it."""
+        from selenium.webdriver.support.ui import WebDriverWait
+
+        return WebDriverWait(self.driver, seconds, 0.05).until(
+            lambda driver: driver.execute_script(f"return {condition}"), f"never true: {condition}"
+        )
+
+    def requests(self) -> list[str]:
+        """Addresses that were asked for since the last time."""
+        events = [json.loads(entry["message"])["message"] for entry in self.driver.get_log("performance")]
+        return [e["params"]["request"]["url"] for e in events if e["method"] == "Network.requestWillBeSent"]
+
+    def complaints(self) -> list[str]:
+        """What the console was told since the last time: errors, and what the page's policy refused."""
+        return [entry["message"] for entry in self.driver.get_log("browser")]
+
+
+@contextmanager
+def browsing(profile: Path) -> Iterator[Browser]:
+    """A browser with an empty profile; skips the test where there is no Chromium or no Selenium."""
+    webdriver = pytest.importorskip("selenium.webdriver")
+    program = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    service = shutil.which("chromedriver")
+    if program is None or service is None:
+        pytest.skip("needs chromium and chromedriver")
+    options = webdriver.ChromeOptions()
+    options.binary_location = program
+    for flag in (*_FLAGS.split(), f"--user-data-dir={profile}"):
+        options.add_argument(flag)
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
+    driver = webdriver.Chrome(options=options, service=webdriver.ChromeService(service))
+    try:
+        yield Browser(driver)
+    finally:
+        driver.quit()
