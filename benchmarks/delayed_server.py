@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import json
 import re
 import time
+
+import orjson
 
 from benchmarks.instant import reply_for
 
@@ -39,7 +40,7 @@ class Server:
                     made = {"requests": self.requests, "first": self.first, "last": self.last}
                 else:
                     made = await self._answer(body)
-                content = json.dumps(made).encode()
+                content = orjson.dumps(made)
                 kind = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n"
                 writer.write(kind % len(content) + content)
         except (asyncio.IncompleteReadError, ConnectionError):
@@ -51,7 +52,7 @@ class Server:
         now = time.time()
         self.first = self.first or now
         self.requests += 1
-        request = json.loads(body)
+        request = orjson.loads(body)
         first = next(iter(request["response_format"]["json_schema"]["schema"]["properties"]))
         content = reply_for(first)
         await asyncio.sleep(self.delay)

@@ -21,6 +21,7 @@ from dspy.utils.exceptions import LMError
 from videohv.lm.budget import estimated, paying
 from videohv.lm.cache import ensure_plain_cache, in_cache_thread
 from videohv.lm.counter import Amount
+from videohv.lm.direct import direct
 from videohv.lm.faults import LIMITED_PATIENCE, EmptyReply, FaultKind, fault_of, patience, pause, was_sent
 from videohv.lm.pace import LONG, Slot, gate_for
 from videohv.lm.redact import scrubbed
@@ -74,6 +75,9 @@ class Caller:
         # Attempts are counted here, where pace and budget see every one of them.
         made.num_retries = 0
         made._videohv_call = (self, list(turns))
+        engine = direct(self.source)
+        if engine is not None:
+            made._engine_spec = engine
         return made
 
     def call(self, lm: dspy.BaseLM, prompt: Any, messages: Any, options: dict[str, Any]) -> Any:

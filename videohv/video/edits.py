@@ -23,7 +23,7 @@ def shows_all(path: Path) -> bool:
     """Whether every picture in the file is shown, and so no edit list has to be carried out.
 
     Carrying them out costs FFmpeg a second copy of the index: tens of MB for hours of video. Ordinary files have one
-    edit, which only takes the delay of reordering off the start.
+    edit, which only takes the delay of reordering off the start; before it may come an empty one, for sound to begin.
 
     Args:
         path: Any file.
@@ -61,14 +61,17 @@ def _track_shown(file: BufferedReader, track: Box, movie_scale: int) -> bool:
     if edits is None or media is None:
         return media is not None
     version, count = struct.unpack(">B3xI", _read(file, edits, 8))
-    if count != 1 or version > 1:
-        return count == 0
-    form = ">8xqqi" if version else ">8xIii"
-    length, start, rate = struct.unpack(form, _read(file, edits, struct.calcsize(form)))
+    if not 1 <= count <= 2 or version > 1:
+        return bool(count == 0)
+    entry = struct.Struct(">Qqi" if version else ">Iii")
+    *before, (length, start, rate) = entry.iter_unpack(_read(file, edits, 8 + count * entry.size)[8:])
+    if before and before[0][1] != -1:
+        return False
     scale, duration = _scale_and_duration(file, media)
-    # Durations of edits are rounded to ticks of the movie, mostly milliseconds.
-    whole = (length + 1) * scale >= duration * movie_scale
-    return bool(rate == 1 << 16 and start == _delay(file, track) and length and whole)
+    # Durations of edits are rounded to ticks of the movie, mostly milliseconds, and many a muxer counts the delay into
+    # that of the media.
+    whole = bool((length + 1) * scale >= (duration - start) * movie_scale)
+    return bool(rate == 1 << 16 and start == _delay(file, track) and length > 0) and whole
 
 
 def _delay(file: BufferedReader, track: Box) -> int:
@@ -83,7 +86,7 @@ def _delay(file: BufferedReader, track: Box) -> int:
 def _scale_and_duration(file: BufferedReader, header: Box) -> tuple[int, int]:
     form = ">20xIQ" if _read(file, header, 1) == b"\1" else ">12xII"
     scale, duration = struct.unpack(form, _read(file, header, struct.calcsize(form)))
-    return scale, duration
+    return int(scale), int(duration)
 
 
 def _find(file: BufferedReader, box: Box, *kinds: bytes) -> Box | None:
