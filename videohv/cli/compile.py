@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from videohv.cli.benchmarks import CaptionsOption, DataRootOption, HubOption, VideosOption
 from videohv.cli.compiling import Compiling, foretold, verdict
 from videohv.cli.console import ERRORS, OUT, say
-from videohv.cli.listed import listed
+from videohv.cli.listed import listed, pairs
 from videohv.cli.lms import (
     CaptionerOption,
     DecoderOption,
@@ -59,14 +60,10 @@ def compile_(
         ),
     ],
     out: Annotated[Path, typer.Option(help="The artifact. FILE.work beside it keeps what was learnt.", metavar="FILE")],
-    data_root: Annotated[
-        Path | None, typer.Option(help="Folder with the files that the benchmark's authors publish.")
-    ] = None,
-    hub: Annotated[
-        bool, typer.Option("--hub", help="Take the questions from the Hub (needs the extra 'hub').")
-    ] = False,
-    captions: Annotated[Path | None, typer.Option(help="Published captions: a file by video, or a folder.")] = None,
-    videos: Annotated[Path | None, typer.Option(help="Folder of the video files.")] = None,
+    data_root: DataRootOption = None,
+    hub: HubOption = False,
+    captions: CaptionsOption = None,
+    videos: VideosOption = None,
     method: Annotated[str, typer.Option(help="What is compiled: videohv, or a rival.")] = "videohv",
     program: Annotated[str, typer.Option(help="Begin with a compiled program: a name or a file.")] = "",
     lm: LMOption = None,
@@ -122,7 +119,11 @@ def compile_(
     if tries is None:
         raise InputError(f"no preset is called {preset!r}; there are: {', '.join(PRESETS)}")
     dataset = load_questions(benchmark, data_root=data_root, hub=hub, strict=strict)
-    optimizers, settings, options = listed(optimizer), _pairs(setting, "--setting"), _pairs(option, "--set")
+    optimizers, settings, options = (
+        listed(optimizer),
+        dict[str, Any](pairs(setting, "--setting")),
+        pairs(option, "--set"),
+    )
     _in_place(method, optimizers, settings, options)
     if ablate:
         settings["without"] = listed(ablate)
@@ -189,18 +190,6 @@ def _in_place(method: str, optimizers: Sequence[str], settings: Mapping[str, Any
                 f"--setting {name}: {name} is an option of {','.join(optimizers)}, not a setting of the method "
                 f"{method!r}: use --set {name}=…"
             )
-
-
-def _pairs(given: Sequence[str] | None, said: str) -> dict[str, Any]:
-    pairs: dict[str, Any] = {}
-    for pair in given or ():
-        name, equals, value = pair.partition("=")
-        if not name or not equals:
-            raise InputError(f"{said} {pair}: expected NAME=VALUE")
-        if name in pairs:
-            raise InputError(f"{said} {name} is given twice")
-        pairs[name] = value
-    return pairs
 
 
 def _tell(dataset: Dataset, out: Path) -> None:

@@ -2,53 +2,30 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 
 from rich.console import Console
-from rich.live import Live
-from rich.text import Text
 
-from videohv.cli.progress import LINE_EVERY
+from videohv.cli.oneline import OneLine
 from videohv.optimize.run.forecast import Forecast
 from videohv.optimize.run.progress import Phase, Progress
 from videohv.optimize.run.scoring import Proof
 from videohv.types import clock
 
 
-class Compiling:
-    """A listener for the progress of a compile: one line on a terminal, a plain line now and then elsewhere.
-
-    Args:
-        console: Where it is shown.
-    """
+class Compiling(OneLine):
+    """A listener for the progress of a compile: each phase and each trial is worth a line."""
 
     def __init__(self, console: Console) -> None:
-        self._console = console
-        self._live: Live | None = None
-        self._last = float("-inf")
+        super().__init__(console)
         self._said: tuple[object, ...] = ()
 
     def __call__(self, progress: Progress) -> None:
         """Show how far it has come."""
-        if self._console.is_terminal:
-            if self._live is None:
-                self._live = Live(console=self._console, refresh_per_second=4, transient=True)
-                self._live.start()
-            self._live.update(Text(line(progress)))
-            return
-        # Each phase and each trial is worth a line; between them one says that it is still at work.
         scored = progress.scored
         news = (progress.phase, progress.trials, progress.doing, scored is not None and scored.done == scored.total)
-        if news != self._said or time.monotonic() - self._last >= LINE_EVERY:
-            self._said, self._last = news, time.monotonic()
-            self._console.print(line(progress), markup=False, soft_wrap=True)
-
-    def close(self) -> None:
-        """Take the line away."""
-        if self._live is not None:
-            self._live.stop()
-            self._live = None
+        self.show(line(progress), news=news != self._said)
+        self._said = news
 
 
 def line(progress: Progress) -> str:

@@ -11,8 +11,9 @@ from typing import Annotated, Any
 
 import typer
 
+from videohv.cli.benchmarks import CaptionsOption, DataRootOption, HubOption, VideosOption
 from videohv.cli.console import ERRORS, clean, say
-from videohv.cli.listed import listed
+from videohv.cli.listed import listed, pairs
 from videohv.cli.lms import (
     CaptionerOption,
     DecoderOption,
@@ -55,15 +56,11 @@ CALLS_A_PROCESS = 24
 
 def evaluate(
     benchmark: Annotated[str, typer.Argument(help="BENCHMARK[:SPLIT][/train|/dev|/test], or custom:FILE.")],
-    data_root: Annotated[
-        Path | None, typer.Option(help="Folder with the files that the benchmark's authors publish.")
-    ] = None,
-    hub: Annotated[
-        bool, typer.Option("--hub", help="Take the questions from the Hub (needs the extra 'hub').")
-    ] = False,
-    captions: Annotated[Path | None, typer.Option(help="Published captions: a file by video, or a folder.")] = None,
+    data_root: DataRootOption = None,
+    hub: HubOption = False,
+    captions: CaptionsOption = None,
     stride: Annotated[int, typer.Option(min=1, help="Use every n-th published caption.")] = 1,
-    videos: Annotated[Path | None, typer.Option(help="Folder of the video files.")] = None,
+    videos: VideosOption = None,
     method: Annotated[
         str, typer.Option(help="Who answers: videohv, or a rival on the same data and models.")
     ] = "videohv",
@@ -114,7 +111,7 @@ def evaluate(
         max_cost=max_cost,
         counter=SharedCounter(multiprocessing.get_context("spawn")) if processes > 1 else None,
     )
-    settings = _settings(setting or [])
+    settings: dict[str, Any] = {**pairs(setting, "--set")}
     if ablate:
         settings["without"] = listed(ablate)
     setup = Setup(
@@ -197,16 +194,6 @@ def _default_folder(manifest: Manifest) -> Path:
     first = manifest.models[0].name if manifest.models else "no model"
     what = f"{manifest.method}-{first.rpartition('/')[2]}-{manifest.identity[:8]}"
     return Path("runs") / re.sub(r"[^A-Za-z0-9.-]+", "-", manifest.title) / re.sub(r"[^A-Za-z0-9.-]+", "-", what)
-
-
-def _settings(pairs: list[str]) -> dict[str, Any]:
-    settings: dict[str, Any] = {}
-    for pair in pairs:
-        name, equals, value = pair.partition("=")
-        if not name or not equals:
-            raise InputError(f"--set {pair}: expected NAME=VALUE, such as --set rounds=1")
-        settings[name] = value
-    return settings
 
 
 def _ids(text: str) -> tuple[str, ...]:

@@ -2,45 +2,17 @@
 
 from __future__ import annotations
 
-import time
-
-from rich.console import Console
-from rich.live import Live
-from rich.text import Text
-
-from videohv.cli.progress import LINE_EVERY
+from videohv.cli.oneline import OneLine
 from videohv.evaluate.runner import Progress
 from videohv.types import clock
 
 
-class Running:
-    """A listener for the progress of a run.
-
-    Args:
-        console: Where it is shown.
-    """
-
-    def __init__(self, console: Console) -> None:
-        self._console = console
-        self._live: Live | None = None
-        self._last = float("-inf")
+class Running(OneLine):
+    """A listener for the progress of a run."""
 
     def __call__(self, progress: Progress) -> None:
         """Show how far it has come."""
-        if self._console.is_terminal:
-            if self._live is None:
-                self._live = Live(console=self._console, refresh_per_second=4, transient=True)
-                self._live.start()
-            self._live.update(Text(line(progress)))
-        elif time.monotonic() - self._last >= LINE_EVERY or progress.done == progress.total:
-            self._last = time.monotonic()
-            self._console.print(line(progress), markup=False, soft_wrap=True)
-
-    def close(self) -> None:
-        """Take the line away."""
-        if self._live is not None:
-            self._live.stop()
-            self._live = None
+        self.show(line(progress), news=progress.done == progress.total)
 
 
 def line(progress: Progress) -> str:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
+from videohv.cli.benchmarks import CaptionsOption, DataRootOption, HubOption, VideosOption
 from videohv.cli.console import ERRORS, OUT, clean, say
+from videohv.cli.listed import pairs
 from videohv.cli.lms import (
     CaptionerOption,
     DecoderOption,
@@ -42,14 +44,10 @@ def tune(
         str, typer.Argument(help="BENCHMARK[:SPLIT][/dev|/train], or custom:FILE. Without a part it is dev.")
     ],
     out: Annotated[Path, typer.Option(help="The directory of the search; run again with it to go on.")],
-    data_root: Annotated[
-        Path | None, typer.Option(help="Folder with the files that the benchmark's authors publish.")
-    ] = None,
-    hub: Annotated[
-        bool, typer.Option("--hub", help="Take the questions from the Hub (needs the extra 'hub').")
-    ] = False,
-    captions: Annotated[Path | None, typer.Option(help="Published captions: a file by video, or a folder.")] = None,
-    videos: Annotated[Path | None, typer.Option(help="Folder of the video files.")] = None,
+    data_root: DataRootOption = None,
+    hub: HubOption = False,
+    captions: CaptionsOption = None,
+    videos: VideosOption = None,
     method: Annotated[str, typer.Option(help="Whose settings: videohv, or a rival.")] = "videohv",
     program: Annotated[str, typer.Option(help="A compiled program: a name or a file.")] = "",
     trials: Annotated[int, typer.Option(min=1, help="So many different settings, earlier sittings included.")] = 20,
@@ -78,7 +76,7 @@ def tune(
     name, part = _part(benchmark)
     dataset = load_questions(name, data_root=data_root, hub=hub, part=part)
     questions = tuple(q for q in dataset.questions if q.answer_index is not None)[:limit]
-    fixed = _fixed(setting or [])
+    fixed = {name: scalar(value) for name, value in pairs(setting, "--set").items()}
     check_settings(method, fixed)
     searched = make_space(method, space or (), fixed, captions=captions is not None, videos=videos is not None)
     models = name_models(lm, vision_lm, role or (), profile)
@@ -137,16 +135,6 @@ def _part(benchmark: str) -> tuple[str, str]:
     if slash and last == "test":
         raise InputError(f"{benchmark}: the test part is for reporting; tune on dev (the default) or train")
     return (before, last) if slash and last in ("dev", "train") else (benchmark, "dev")
-
-
-def _fixed(pairs: list[str]) -> dict[str, Any]:
-    fixed: dict[str, Any] = {}
-    for pair in pairs:
-        name, equals, value = pair.partition("=")
-        if not name or not equals:
-            raise InputError(f"--set {pair}: expected NAME=VALUE, such as --set rounds=1")
-        fixed[name] = scalar(value)
-    return fixed
 
 
 def _ready(answerer: Answerer) -> None:
