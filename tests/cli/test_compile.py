@@ -106,6 +106,7 @@ def check_killed(folder: Path, optimizer: str, moments: Sequence[int], *more: st
         assert len(server.requests) == asked
 
 
+@pytest.mark.slow
 def test_killed_at_any_moment_it_goes_on_without_asking_twice(tmp_path: Path) -> None:
     # In the preflight, while it optimises, and in both scorings.
     check_killed(tmp_path, "planned", (3, 14, 24, 45))

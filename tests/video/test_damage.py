@@ -137,3 +137,12 @@ def test_where_every_frame_is_marked_the_marks_mean_nothing(
     with Source(path) as source:
         assert not any(source.decode(packet) for packet in source.packets())
         assert source.withheld > 300
+
+
+def test_a_frame_that_stays_for_hours_is_not_waited_for(tmp_path: Path) -> None:
+    path = make_clip(tmp_path / "long.mp4", frames=2, times=[0, 20_000])
+    frames = Video(path).sample(1)
+    assert [next(frames).wanted for _ in range(3)] == [0, 1, 2]
+    later = list(Video(path).sample(1, end=10_000))
+    assert [frame.wanted for frame in later] == list(range(10_000))
+    assert {frame.time for frame in later} == {0}

@@ -17,6 +17,7 @@ from videohv.video.source import Source
 from videohv.video.wanted import Wanted
 
 _FAR_SECONDS = 60
+_AT_ONCE = 4096
 
 
 class GopSampler:
@@ -60,7 +61,9 @@ class GopSampler:
         far = int(_FAR_SECONDS / self._index.tick)
         for segment, following in pairwise(chain(run.segments, (None,))):
             assert segment is not None
-            self._assign(segment, following)
+            while self._assign(segment, following):
+                yield from self._decode(segment, primed, chained=False)
+                primed = False
             upcoming = self._wanted.tick
             # The next segment needs this one decoded to its end when it is a part of the same group, or when one of the
             # frames shown before its key frame is wanted.
@@ -78,8 +81,12 @@ class GopSampler:
             if run.seekable and not chained and self._wanted.taken > begun and upcoming > following.last + far:
                 return
 
-    def _assign(self, segment: Segment, following: Segment | None) -> None:
-        """Takes the wanted times that fall to a segment, and notes which frame each one means."""
+    def _assign(self, segment: Segment, following: Segment | None) -> bool:
+        """Takes the wanted times that fall to a segment, and notes which frame each one means.
+
+        Returns:
+            Whether there are more: of a group that lasts for hours, or says so, only some thousand are taken at once.
+        """
         if following is None:
             horizon = self._index.end
         elif following.first > segment.last:
@@ -89,8 +96,11 @@ class GopSampler:
         while (tick := self._wanted.tick) is not None and tick < horizon:
             chosen = self._near_to(tick, segment, following) if self._near else segment.on_screen(tick)
             if chosen is None:
-                return
+                return False
+            if len(self._due) >= _AT_ONCE and not segment.continues:
+                return True
             self._due.append(Target(self._wanted.take(), chosen))
+        return False
 
     def _near_to(self, tick: int, segment: Segment, following: Segment | None) -> int | None:
         """The frame of a segment that is to stand for the next time, at `tick`; None if one of the next segment is."""

@@ -142,7 +142,9 @@ def _summed_up(source: Source, tally: Tally, first: VideoFrame, whole: bool) -> 
     timed = clock == "shown" and not tally.untimed and not tally.restarts and tally.last is not None
     timed = timed and first.pts is not None
     if timed and first.pts is not None and tally.last is not None:
-        origin = first.pts
+        # A spoilt beginning is not shown, but time runs from it all the same: nothing behind it may shift.
+        spoilt = source.withheld_from
+        origin = first.pts if spoilt is None else min(spoilt, first.pts)
         frames = tally.packets - tally.hidden - sum(pts < origin for pts in tally.early)
         step = round((tally.last - origin) / (frames - 1)) if frames > 1 else tally.last_duration or nominal
         last, end = tally.last, tally.last + (tally.last_duration or step)

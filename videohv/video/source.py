@@ -54,6 +54,7 @@ class Source:
         self._wary = wary
         self.failures = 0
         self.withheld = 0
+        self.withheld_from: int | None = None
         self._open()
 
     def _open(self) -> None:
@@ -146,8 +147,14 @@ class Source:
         self._failed_in_a_row = 0
         if not (self._wary and frames):
             return frames
-        whole = [frame for frame in frames if not self._damage.spoils(frame)]
-        self.withheld += len(frames) - len(whole)
+        whole = []
+        for frame in frames:
+            if not self._damage.spoils(frame):
+                whole.append(frame)
+                continue
+            self.withheld += 1
+            if self.withheld_from is None:
+                self.withheld_from = frame.pts
         return whole
 
     def flush(self) -> None:
