@@ -13,12 +13,12 @@ from videohv.data.dataset import Dataset
 from videohv.errors import InputError, VideoHVError
 from videohv.evaluate.jobs import Answerer, Job
 from videohv.evaluate.journal import NAME, read_rows
-from videohv.evaluate.manifest import Manifest, Model
+from videohv.evaluate.manifest import Manifest
 from videohv.evaluate.runner import CRASHES, FAILURES_IN_A_ROW, Ending, Progress, Run
 from videohv.evaluate.threads import ThreadWorkers
 from videohv.lm.budget import Budget
 from videohv.lm.counter import Amount, Totals
-from videohv.types import Answer, Outcome, Question, RoleUsage, Trace
+from videohv.types import Answer, Model, Outcome, Question, RoleUsage, Trace
 
 
 def questions(count: int) -> list[Question]:

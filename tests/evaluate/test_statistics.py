@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from videohv.evaluate.statistics import Estimate, estimate, t_quantile, wilson
+from videohv.evaluate.statistics import estimate, t_quantile, wilson
+from videohv.types import Estimate
 
 scored = st.lists(
     st.tuples(st.floats(0, 1) | st.sampled_from([0.0, 0.2, 1.0]), st.sampled_from("abcdefgh")), min_size=1, max_size=60

@@ -11,12 +11,12 @@ from tests.evaluate.test_compare import pairs
 from tests.support.rows import a_failure, a_row
 from videohv.evaluate.columns import number, percent, probability, share, table
 from videohv.evaluate.compare import compare
-from videohv.evaluate.manifest import Manifest, Model
+from videohv.evaluate.manifest import Manifest
 from videohv.evaluate.statistics import estimate
 from videohv.evaluate.summary import summarise
 from videohv.evaluate.tables import as_text
 from videohv.evaluate.versus import comparison_text
-from videohv.types import Outcome, Status, Window
+from videohv.types import Model, Outcome, Status, Window
 
 MANIFEST = Manifest(
     benchmark="nextqa",

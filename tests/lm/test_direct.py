@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import dspy
+import httpx
 import pytest
 
 from tests.support.server import FakeServer
@@ -42,6 +43,24 @@ def test_it_is_found_once_for_all_copies(server: FakeServer, monkeypatch: pytest
 def test_other_lms_go_the_way_that_dspy_chooses() -> None:
     assert direct(dspy.LM("openai/gpt-4o-mini", api_key="k")) is None
     assert direct(dspy.LM("openai/gpt-4o-mini", api_key="k", engine="lm15", api_base="http://localhost:1/v1")) is None
+
+
+def test_what_dspy_refuses_is_for_dspy_to_say(server: FakeServer) -> None:
+    lm = lm_of(server)
+    lm.kwargs["headers"] = {"x": "y"}
+    assert direct(lm) is None
+    lm = lm_of(server)
+    lm.kwargs["timeout"] = "soon"
+    assert direct(lm) is None
+
+
+def test_a_timeout_may_have_parts(server: FakeServer) -> None:
+    lm = lm_of(server)
+    lm.kwargs["timeout"] = httpx.Timeout(5.0, read=7.0)
+    found = direct(lm)
+    assert found is not None
+    assert found is direct(lm)
+    assert found.config.transport._read_timeout == 7.0
 
 
 def test_capabilities_are_those_of_the_declaration(server: FakeServer) -> None:

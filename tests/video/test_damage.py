@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import math
 import shutil
 from fractions import Fraction
 from pathlib import Path
@@ -146,3 +147,6 @@ def test_a_frame_that_stays_for_hours_is_not_waited_for(tmp_path: Path) -> None:
     later = list(Video(path).sample(1, end=10_000))
     assert [frame.wanted for frame in later] == list(range(10_000))
     assert {frame.time for frame in later} == {0}
+    keys = Video(path).sample(1, "key")
+    assert [next(keys).wanted for _ in range(3)] == [0, 1, 2]
+    assert sum(1 for _ in keys) + 3 == math.ceil(Video(path).info.duration)

@@ -13,9 +13,9 @@ from videohv.batch.wire import Wire
 from videohv.batch.work import Ending, Line, Reading, Request, Taken, Whole
 from videohv.data.store import CaptionStore, Key, ticks
 from videohv.errors import ModelError, VideoError
-from videohv.lm.frames import limits_of
 from videohv.modules.ask import StepFailed
 from videohv.modules.captioner import Captioner, LMCaptioner
+from videohv.modules.inputs import open_video
 from videohv.modules.settings import MAX_FRAMES_A_LOOK
 from videohv.types import Caption, Seconds, Value, clock
 from videohv.video import Frame, Video
@@ -86,7 +86,7 @@ class CaptionJob:
         if group is not None and (self.kept.complete(self._key(group)) or taken.taken(group)):
             self._named.add(group)
             return None
-        video = Video(path, decoder=self.decoder, short_side=limits_of().short_side)
+        video = open_video(path, self.decoder)
         key = self._key(video.info.content_hash)
         self._named.add(key.content_hash)
         if self.kept.complete(key):
@@ -185,7 +185,7 @@ class CaptionJob:
 
     def _video_at(self, path: str) -> Video:
         if self._open is None or self._open.info.path != path:
-            self._open = Video(path, decoder=self.decoder, short_side=limits_of().short_side)
+            self._open = open_video(path, self.decoder)
         return self._open
 
     def _complain(self, problem: str) -> None:

@@ -13,7 +13,7 @@ import typer
 
 from videohv import samples
 from videohv.cli.console import ERRORS, OUT
-from videohv.cli.frame_size import ShortSideOption, open_video
+from videohv.cli.frame_size import ShortSideOption
 from videohv.cli.listed import listed
 from videohv.cli.lms import (
     CaptionerOption,
@@ -31,7 +31,7 @@ from videohv.compiled import load_program
 from videohv.data.captions import read_captions
 from videohv.errors import InputError
 from videohv.lm.frames import limiting
-from videohv.modules.inputs import as_question
+from videohv.modules.inputs import as_question, open_video
 from videohv.modules.methods import make_method, method_names
 from videohv.modules.program import VideoProgram
 from videohv.modules.recorder import listening

@@ -10,7 +10,7 @@ import typer
 
 from videohv.cli.batch import Batching, caption_in_batches
 from videohv.cli.console import ERRORS, OUT, clean
-from videohv.cli.frame_size import ShortSideOption, open_video
+from videohv.cli.frame_size import ShortSideOption
 from videohv.cli.lms import (
     CaptionerOption,
     DecoderOption,
@@ -26,6 +26,7 @@ from videohv.data.captions import write_captions
 from videohv.data.videos import VideoFolder
 from videohv.errors import InputError, VideoError
 from videohv.lm.frames import limiting
+from videohv.modules.inputs import open_video
 from videohv.modules.videohv import VideoHV
 from videohv.types import clock, whole
 from videohv.video import Video

@@ -22,6 +22,7 @@ from videohv.cli.lms import (
     RoleOption,
     SeedOption,
     VisionLMOption,
+    at_once,
     steps_of,
     told,
 )
@@ -31,7 +32,6 @@ from videohv.data.registry import load_questions
 from videohv.errors import InputError
 from videohv.evaluate.limits import Limits
 from videohv.lm import pace
-from videohv.lm.backend_embedded import PROVIDER
 from videohv.lm.naming import Named, name_models
 from videohv.lm.ready import check_ready
 from videohv.lm.roles import assignments
@@ -119,11 +119,8 @@ def compile_(
     if tries is None:
         raise InputError(f"no preset is called {preset!r}; there are: {', '.join(PRESETS)}")
     dataset = load_questions(benchmark, data_root=data_root, hub=hub, strict=strict)
-    optimizers, settings, options = (
-        listed(optimizer),
-        dict[str, Any](pairs(setting, "--setting")),
-        pairs(option, "--set"),
-    )
+    optimizers, options = listed(optimizer), pairs(option, "--set")
+    settings: dict[str, Any] = {**pairs(setting, "--setting")}
     _in_place(method, optimizers, settings, options)
     if ablate:
         settings["without"] = listed(ablate)
@@ -132,8 +129,7 @@ def compile_(
         load_program(program, into=started)
     models = name_models(lm, vision_lm, role or (), profile)
     writer = (Named(setting=_WRITER, spec=parse_spec(prompt_lm), origin="--prompt-lm"),) if prompt_lm else ()
-    embedded = any(named.spec.provider == PROVIDER for named in (*models, *writer))
-    concurrency = concurrency or (1 if embedded else 8)
+    concurrency = at_once((*models, *writer), concurrency)
     team = make_team((*models, *writer), seed)
     pace.limit(concurrency)
     shown = Compiling(ERRORS)

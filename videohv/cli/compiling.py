@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from rich.console import Console
 
 from videohv.cli.oneline import OneLine
+from videohv.optimize.run.card import points
 from videohv.optimize.run.forecast import Forecast
 from videohv.optimize.run.progress import Phase, Progress
 from videohv.optimize.run.scoring import Proof
@@ -60,11 +61,7 @@ def verdict(proof: Proof) -> Iterator[tuple[str, str]]:
     """What the two scorings came to, in lines."""
     for name, mean in (("seed", proof.seed), ("compiled", proof.compiled)):
         yield name, f"{mean.value:.1%} ({mean.low:.1%} to {mean.high:.1%}), {mean.n} test questions"
-    change = proof.difference
-    yield (
-        "difference",
-        f"{100 * change.value:+.1f} points ({100 * change.low:+.1f} to {100 * change.high:+.1f}), paired",
-    )
+    yield "difference", f"{points(proof.difference)}, paired"
     contrast = proof.accuracy.contrast
     if contrast is not None and proof.metric != "accuracy":
         yield "accuracy", f"{contrast.a.value:.1%} seed, {contrast.b.value:.1%} compiled"

@@ -22,6 +22,8 @@ from videohv.cli.lms import (
     RoleOption,
     SeedOption,
     VisionLMOption,
+    at_once,
+    is_embedded,
     steps_of,
     told,
 )
@@ -40,7 +42,6 @@ from videohv.evaluate.runner import Ending, Run
 from videohv.evaluate.select import select
 from videohv.evaluate.setup import Setup
 from videohv.evaluate.threads import ThreadWorkers
-from videohv.lm.backend_embedded import PROVIDER
 from videohv.lm.budget import Budget
 from videohv.lm.counter import SharedCounter
 from videohv.lm.naming import name_models
@@ -100,11 +101,10 @@ def evaluate(
     dataset = load_questions(benchmark, data_root=data_root, hub=hub, strict=strict)
     questions = select(dataset.questions, _ids(ids), listed(types), limit)
     models = name_models(lm, vision_lm, role or (), profile)
-    embedded = any(named.spec.provider == PROVIDER for named in models)
-    concurrency = concurrency or (1 if embedded else 8)
+    concurrency = at_once(models, concurrency)
     count = min(concurrency, len(questions) * shuffle_options)
     # Two processes would hold two copies of an embedded model, on the same cores.
-    processes = 1 if embedded else min(os.cpu_count() or 1, -(-count // CALLS_A_PROCESS))
+    processes = 1 if is_embedded(models) else min(os.cpu_count() or 1, -(-count // CALLS_A_PROCESS))
     budget = Budget(
         "run",
         max_tokens=max_tokens_total,

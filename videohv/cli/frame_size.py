@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
-
-from videohv.lm.frames import limits_of
-from videohv.video import Video
 
 ShortSideOption = Annotated[
     int | None,
@@ -19,12 +15,3 @@ ShortSideOption = Annotated[
         show_default="448",
     ),
 ]
-
-
-def open_video(path: Path, decoder: str) -> Video:
-    """The video, with frames of the size that is set.
-
-    Raises:
-        InputError, VideoError, MissingExtra: As `Video`.
-    """
-    return Video(path, decoder=decoder, short_side=limits_of().short_side)

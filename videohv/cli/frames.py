@@ -11,12 +11,13 @@ from typing import Annotated, NamedTuple
 import typer
 
 from videohv.cli.console import ERRORS, OUT, clean
-from videohv.cli.frame_size import ShortSideOption, open_video
+from videohv.cli.frame_size import ShortSideOption
 from videohv.cli.lms import DecoderOption
 from videohv.cli.times import span, times
 from videohv.data.whole import write_whole
 from videohv.errors import InputError
 from videohv.lm.frames import limiting, limits_of
+from videohv.modules.inputs import open_video
 from videohv.types import Value, Window, whole
 from videohv.video import Frame, Video
 from videohv.video.jpeg import size_of

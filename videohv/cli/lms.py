@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Annotated, Any
 
@@ -10,7 +10,8 @@ import typer
 
 from videohv.captioners.registry import captioner_names
 from videohv.cli.console import say
-from videohv.lm.naming import name_models
+from videohv.lm.backend_embedded import PROVIDER
+from videohv.lm.naming import Named, name_models
 from videohv.lm.ready import check_ready
 from videohv.lm.roles import LM, Assigned, Choice, assignments, looks
 from videohv.lm.team import make_team
@@ -106,3 +107,13 @@ def _looking(choice: Choice, general: Choice) -> str:
     if not choice.lm:
         return BLIND
     return choice.lm if choice.origin == general.origin else f"{choice.lm} ({choice.origin})"
+
+
+def at_once(models: Iterable[Named], asked: int | None) -> int:
+    """How many LM calls go on at once: as many as were asked for, else 8, or 1 with an embedded model among them."""
+    return asked or (1 if is_embedded(models) else 8)
+
+
+def is_embedded(models: Iterable[Named]) -> bool:
+    """Whether one of them is a model in this process."""
+    return any(named.spec.provider == PROVIDER for named in models)

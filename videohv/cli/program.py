@@ -11,15 +11,12 @@ import typer
 from videohv.cli.console import OUT, say
 from videohv.cli.prompts import agent_lines, change_lines
 from videohv.compiled import agents_of, load_program, read_artifact, shipped
-from videohv.compiled.artifact import Agent, Artifact
+from videohv.compiled.artifact import SEED, Agent, Artifact
 from videohv.compiled.changes import changes
 from videohv.errors import InputError, ProgramError
 from videohv.evaluate.columns import ABSENT, bounds, percent, plain, table
 from videohv.modules.methods import make_method, method_names
 from videohv.optimize.run.card import about, facts, limits, points, score_line
-
-SEED = "seed"
-"""What the prompts are called that the package comes with."""
 
 program = typer.Typer(help="Compiled programs.", no_args_is_help=True, rich_markup_mode=None)
 

@@ -19,6 +19,7 @@ from videohv.cli.lms import (
     RoleOption,
     SeedOption,
     VisionLMOption,
+    at_once,
     steps_of,
     told,
 )
@@ -28,7 +29,6 @@ from videohv.errors import InputError
 from videohv.evaluate.answerer import Answerer
 from videohv.evaluate.columns import number, share
 from videohv.evaluate.setup import Setup
-from videohv.lm.backend_embedded import PROVIDER
 from videohv.lm.budget import Budget
 from videohv.lm.naming import name_models
 from videohv.lm.ready import check_ready
@@ -80,8 +80,7 @@ def tune(
     check_settings(method, fixed)
     searched = make_space(method, space or (), fixed, captions=captions is not None, videos=videos is not None)
     models = name_models(lm, vision_lm, role or (), profile)
-    embedded = any(named.spec.provider == PROVIDER for named in models)
-    concurrency = concurrency or (1 if embedded else 8)
+    concurrency = at_once(models, concurrency)
     stride = int(fixed.pop(STRIDE, 1))
     setup = Setup(
         models=models,

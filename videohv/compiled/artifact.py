@@ -8,6 +8,9 @@ from pydantic import Field
 
 from videohv.types import Estimate, Model, Value
 
+SEED = "seed"
+"""What the prompts are called that the package comes with."""
+
 
 class AgentField(Value):
     """A field of an agent's signature.

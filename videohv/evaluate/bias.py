@@ -13,8 +13,8 @@ from collections.abc import Iterable
 import numpy as np
 
 from videohv.evaluate.row import Row
-from videohv.evaluate.statistics import Estimate, estimate
-from videohv.types import Value
+from videohv.evaluate.statistics import estimate
+from videohv.types import Estimate, Value
 
 
 class Place(Value):

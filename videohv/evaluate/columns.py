@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from rich.cells import cell_len
 
-from videohv.evaluate.statistics import Estimate
+from videohv.types import Estimate
 
 ABSENT = "–"
 _GAP = "  "

@@ -15,8 +15,8 @@ from videohv.evaluate.manifest import Manifest
 from videohv.evaluate.paired import difference_interval, mcnemar, sign_flip
 from videohv.evaluate.row import Row
 from videohv.evaluate.spending import Spent, spending
-from videohv.evaluate.statistics import Estimate, by_cluster, estimate
-from videohv.types import Value
+from videohv.evaluate.statistics import by_cluster, estimate
+from videohv.types import Estimate, Value
 
 Pair = tuple[Row, Row]
 

@@ -11,10 +11,10 @@ import dspy
 from videohv.compiled.fingerprint import program_hash, signature_hashes
 from videohv.data.dataset import Dataset, content_hash
 from videohv.evaluate.answerer import Answerer
-from videohv.evaluate.manifest import Manifest, Model, Recorded, code_version, dspy_version
+from videohv.evaluate.manifest import Manifest, Recorded, code_version, dspy_version
 from videohv.lm import lm_name
 from videohv.lm.roles import eyes, lm_for, looks
-from videohv.types import Question
+from videohv.types import Model, Question
 
 _SECRET_OR_PLACE = ("api_key", "api_base", "base_url", "headers", "extra_headers")
 _SPEED_ONLY = ("workers",)

@@ -14,8 +14,8 @@ from collections.abc import Iterable, Sequence
 
 from videohv.evaluate.relied import Overlap
 from videohv.evaluate.row import Row
-from videohv.evaluate.statistics import Estimate, estimate
-from videohv.types import Value
+from videohv.evaluate.statistics import estimate
+from videohv.types import Estimate, Value
 
 LOOSE, TIGHT = 0.3, 0.5
 

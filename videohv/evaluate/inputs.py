@@ -10,6 +10,7 @@ from typing import NamedTuple
 from videohv.data.library import CaptionLibrary, captions_digest
 from videohv.data.videos import VideoFolder
 from videohv.evaluate.jobs import Job
+from videohv.modules.inputs import open_video
 from videohv.types import Caption, Question
 from videohv.video import Video, get_decoder
 
@@ -77,7 +78,7 @@ class Inputs:
             captions = next((c for name in names if (c := library.captions(name)) is not None), None)
             captions = captions[:: self.stride] if captions is not None else None
         path = self.videos.find(*names) if self.videos is not None else None
-        return Given(captions, Video(path, decoder=self._decoder) if path is not None else None)
+        return Given(captions, open_video(path, self._decoder) if path is not None else None)
 
     def why_nothing(self, question: Question) -> str:
         """Why `of` gives neither captions nor a video, for the trace of the question."""

@@ -13,15 +13,14 @@ from pathlib import Path
 from types import TracebackType
 from typing import NamedTuple, Self
 
-from filelock import FileLock, Timeout
 from pydantic import ValidationError
 
+from videohv.data.taken import take
 from videohv.errors import InputError, VideoHVError
 from videohv.evaluate.row import Row
 from videohv.types import Trace
 
 NAME = "results.jsonl"
-LOCK = ".lock"
 
 _HEAD, _BETWEEN, _TAIL = b'{"row":', b',"trace":', b"}\n"
 
@@ -63,11 +62,7 @@ class Journal:
     def __init__(self, folder: Path) -> None:
         self.path = folder / NAME
         try:
-            folder.mkdir(parents=True, exist_ok=True)
-            self._lock = FileLock(folder / LOCK)
-            self._lock.acquire(timeout=0)
-        except Timeout:
-            raise InputError(f"{folder} is in use by another process: wait for it, or name another --out") from None
+            self._lock = take(folder)
         except OSError as error:
             raise VideoHVError(f"the run directory {folder} cannot be used ({error.strerror})") from error
         try:

@@ -17,8 +17,7 @@ from pydantic import Field, ValidationError
 import videohv
 from videohv.data.whole import write_whole
 from videohv.errors import InputError
-from videohv.types import Model as Model
-from videohv.types import Value
+from videohv.types import Model, Value
 
 NAME = "manifest.json"
 

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from videohv.errors import InputError
 from videohv.evaluate.policies import Policy, scores
 from videohv.evaluate.row import Row
-from videohv.evaluate.statistics import Estimate, estimate
-from videohv.types import Value
+from videohv.evaluate.statistics import estimate
+from videohv.types import Estimate, Value
 
 TYPE, GROUP = "type", "group"
 """What figures can always be broken down by, beside the facets of the questions: the benchmark's types, and groups."""

@@ -35,6 +35,7 @@ class Row(Value):
         prompt_tokens: In all.
         cached_prompt_tokens: Of them read from the provider's prompt cache.
         completion_tokens: In all.
+        spared_tokens: Of prompts and replies that came out of the response cache.
         images: Sent.
         cost: US dollars, as far as prices are known; None if none is.
         seconds: From its first to its last step.
@@ -72,6 +73,7 @@ class Row(Value):
     prompt_tokens: int = 0
     cached_prompt_tokens: int = 0
     completion_tokens: int = 0
+    spared_tokens: int = 0
     images: int = 0
     cost: float | None = None
     seconds: float = 0.0
@@ -127,6 +129,7 @@ class Row(Value):
             prompt_tokens=sum(u.prompt_tokens for u in usage),
             cached_prompt_tokens=sum(u.cached_prompt_tokens for u in usage),
             completion_tokens=sum(u.completion_tokens for u in usage),
+            spared_tokens=sum(u.spared_tokens for u in usage),
             images=sum(u.images for u in usage),
             cost=sum(costs) if costs else None,
             seconds=trace.seconds,

@@ -12,8 +12,8 @@ from videohv.evaluate.parts import Accuracy, Groups, Part, accuracies, parts_of
 from videohv.evaluate.policies import policies
 from videohv.evaluate.row import Row
 from videohv.evaluate.spending import Spent, spending, stages
-from videohv.evaluate.statistics import Estimate, estimate
-from videohv.types import Outcome, Status, Value
+from videohv.evaluate.statistics import estimate
+from videohv.types import Estimate, Outcome, Status, Value
 
 _EXAMPLES = 3
 _ERROR_CHARACTERS = 160

@@ -6,11 +6,9 @@ to a predictor: it sends what the LM would send, and goes through here.
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from functools import lru_cache
 from typing import Any
 
 import dspy
@@ -23,6 +21,7 @@ from videohv.lm.cache import ensure_plain_cache, in_cache_thread
 from videohv.lm.counter import Amount
 from videohv.lm.direct import direct
 from videohv.lm.faults import LIMITED_PATIENCE, EmptyReply, FaultKind, fault_of, patience, pause, was_sent
+from videohv.lm.mixed import mixed_in
 from videohv.lm.pace import LONG, Slot, gate_for
 from videohv.lm.redact import scrubbed
 from videohv.lm.reply import Finish, Reply, read_reply
@@ -69,9 +68,8 @@ class Caller:
         Args:
             turns: Messages to send after those of the predictor.
         """
-        made = copy.copy(self.source)
         kind: Any = type(self.source)
-        made.__class__ = _watched(kind)
+        made = mixed_in(self.source, _Observed if kind.__call__ is dspy.BaseLM.__call__ else _Watched)
         # Attempts are counted here, where pace and budget see every one of them.
         made.num_retries = 0
         made._videohv_call = (self, list(turns))
@@ -211,9 +209,3 @@ class _Observed(_Watched):
     """The same, and DSPy's callbacks are told, as they are by `BaseLM`."""
 
     __call__ = with_callbacks(_Watched.__call__)
-
-
-@lru_cache(maxsize=64)
-def _watched(kind: Any) -> type[Any]:
-    mixed = _Observed if kind.__call__ is dspy.BaseLM.__call__ else _Watched
-    return type(kind.__name__, (mixed, kind), {"__module__": kind.__module__})

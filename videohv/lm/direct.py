@@ -8,11 +8,14 @@ from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
 
 from dspy._vendor.lm15.transports import StdlibTransport
-from dspy.clients.backend_selection import select_backend
+from dspy.clients.backend_selection import CLIENT_KEYS, select_backend
 from dspy.clients.capabilities import capabilities
 from dspy.clients.engines import LM15Engine
 from dspy.clients.engines.lm15_engine import timeouts_for
-from dspy.lm15 import RouterConfig, _definitions
+from dspy.lm15 import LM15Error, RouterConfig, _definitions
+
+_CLIENT = {"api_key", "timeout"}
+"""What may be set of the way to a server; anything else is for DSPy to judge."""
 
 
 class Direct(LM15Engine):
@@ -21,12 +24,10 @@ class Direct(LM15Engine):
     Args:
         lm: Whose server it is.
         config: How it is reached.
-        is_of_use: Whether it reaches what the LM means.
     """
 
-    def __init__(self, lm: Any, config: RouterConfig, is_of_use: bool) -> None:
+    def __init__(self, lm: Any, config: RouterConfig) -> None:
         super().__init__(config, model_type=lm.model_type)
-        self.is_of_use = is_of_use
         known = capabilities(lm)
         self.supports_function_calling = known.function_calling
         self.supports_reasoning = known.reasoning
@@ -42,30 +43,35 @@ class Direct(LM15Engine):
 def direct(lm: Any) -> Direct | None:
     """The engine of an LM whose engine is `lm15` and whose server is a declared one; None for any other LM.
 
-    It is kept with those that DSPy keeps for the LM and its copies, and closed with them.
+    It is kept with those that DSPy keeps for the LM and its copies, and closed with them. Of an LM that cannot be used
+    as it is nothing is said here: DSPy says it when the LM is called.
     """
-    if getattr(lm, "engine", None) != "lm15":
+    if getattr(lm, "engine", None) != "lm15" or not lm._providers or (lm.kwargs.keys() & CLIENT_KEYS) - _CLIENT:
         return None
-    place = (None, "videohv", lm.model, lm.model_type, lm.kwargs.get("api_key"), lm.kwargs.get("timeout"))
-    with lm._engine_lock:
-        if place not in lm._engine_store:
-            lm._engine_store[place] = _made(lm)
-        found: Direct = lm._engine_store[place]
-        return found if found.is_of_use else None
+    try:
+        timeouts = timeouts_for(lm.kwargs.get("timeout"))
+        place = (None, "videohv", lm.model, lm.model_type, lm.kwargs.get("api_key"), timeouts)
+        with lm._engine_lock:
+            if place not in lm._engine_store:
+                lm._engine_store[place] = _made(lm, timeouts)
+            found: Direct = lm._engine_store[place]
+            return found
+    except (LM15Error, LookupError, TypeError, ValueError):
+        return None
 
 
-def _made(lm: Any) -> Direct:
-    chosen = select_backend(lm)
-    provider, clients, declared = chosen.resolution.provider, chosen.clients, _definitions(lm._providers)
-    address = next((definition.access.base_url for definition in declared if definition.id == provider), "")
+def _made(lm: Any, timeouts: Any) -> Direct:
+    """The engine; raises LookupError if the server is none of the declared ones."""
+    provider, declared = select_backend(lm).resolution.provider, _definitions(lm._providers)
+    address = {definition.id: definition.access.base_url for definition in declared}[provider]
+    key = lm.kwargs.get("api_key")
     config = RouterConfig(
-        api_keys={provider: clients["api_key"]} if "api_key" in clients else None,
-        timeouts=timeouts_for(clients.get("timeout")),
+        api_keys={provider: key} if key is not None else None,
+        timeouts=timeouts,
         providers=declared,
     )
     transport = StdlibTransport(**config.transport_kwargs(), proxy=_proxy(address), trust_env=False)
-    is_of_use = bool(address) and clients.keys() <= {"api_key", "timeout"}
-    return Direct(lm, replace(config, transport=transport, timeouts=None), is_of_use)
+    return Direct(lm, replace(config, transport=transport, timeouts=None))
 
 
 def _proxy(address: str) -> str | None:

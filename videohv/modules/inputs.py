@@ -78,4 +78,13 @@ def as_video(video: str | Path | Video) -> Video:
         return video
     if not isinstance(video, str | Path):
         raise InputError(f"the video is a {type(video).__name__}; a path or an opened Video is needed")
-    return Video(video, short_side=limits_of().short_side)
+    return open_video(video)
+
+
+def open_video(path: str | Path, decoder: str = "auto") -> Video:
+    """A video whose frames are of the size that is set for models (`videohv.lm.frames`).
+
+    Raises:
+        InputError, VideoError, MissingExtra: As `Video`.
+    """
+    return Video(path, decoder=decoder, short_side=limits_of().short_side)

@@ -13,15 +13,15 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
-from filelock import FileLock, Timeout
 from pydantic import ValidationError
 
 from videohv.data.dataset import Dataset
+from videohv.data.taken import take
 from videohv.data.whole import write_whole
 from videohv.errors import InputError, VideoHVError
 from videohv.evaluate.answerer import Answerer
 from videohv.evaluate.describe import manifest_of
-from videohv.evaluate.journal import Journal, read_traces
+from videohv.evaluate.journal import Journal
 from videohv.evaluate.manifest import Manifest
 from videohv.evaluate.parts import accuracies
 from videohv.evaluate.policies import STRICT, policies
@@ -170,7 +170,7 @@ class _Search:
             if why := self._stopped(ending):
                 self._study.postpone(asked)
                 raise TuneStopped(f"{why}; run the same again to go on, nothing is asked twice")
-            one = _result(folder, len(self._study.tried) + 1, asked.settings, ending, self._failures)
+            one = _result(len(self._study.tried) + 1, asked.settings, ending, self._failures)
             self._study.tell(asked, one)
             yield one
             failed_in_a_row = failed_in_a_row + 1 if one.why else 0
@@ -218,13 +218,12 @@ def run_name(settings: Mapping[str, Scalar]) -> str:
     return f"{legible}-{digest[:8]}"
 
 
-def _result(folder: Path, number: int, settings: Mapping[str, Scalar], ending: Ending, failures: float) -> Tried:
+def _result(number: int, settings: Mapping[str, Scalar], ending: Ending, failures: float) -> Tried:
     """What a finished run says of its settings."""
     rows = ending.rows
     failed = [row for row in rows if row.failed]
-    usage = [used for _, trace in read_traces(folder) for used in trace.usage]
-    sent = sum(used.prompt_tokens + used.completion_tokens for used in usage)
-    tokens = sent + sum(used.spared_tokens for used in usage)
+    sent = sum(row.prompt_tokens + row.completion_tokens for row in rows)
+    tokens = sent + sum(row.spared_tokens for row in rows)
     (strict,) = accuracies(list(rows), policies((STRICT,)))
     why = ""
     if ending.crashes:
@@ -257,11 +256,7 @@ def _count_spent(setup: Setup, folder: Path) -> None:
 @contextmanager
 def _only_one(out: Path) -> Iterator[None]:
     try:
-        out.mkdir(parents=True, exist_ok=True)
-        lock = FileLock(out / ".lock")
-        lock.acquire(timeout=0)
-    except Timeout:
-        raise InputError(f"{out} is in use by another process: wait for it, or name another --out") from None
+        lock = take(out)
     except OSError as error:
         raise InputError(f"the directory {out} cannot be used ({error.strerror})") from error
     try:

@@ -16,8 +16,11 @@ from videohv.video.seek import Run, start_at
 from videohv.video.source import Source
 from videohv.video.wanted import Wanted
 
-_FAR_SECONDS = 60
-_AT_ONCE = 4096
+FAR_SECONDS = 60
+"""How far ahead the next wanted time must be for seeking to be better than reading on."""
+
+AT_ONCE = 4096
+"""Times that are taken at once for frames that stay for hours, or say so: no more are held."""
 
 
 class GopSampler:
@@ -58,7 +61,7 @@ class GopSampler:
         """Goes through segments until nothing more is wanted, or the next wanted time is better sought for."""
         primed = False
         begun = self._wanted.taken
-        far = int(_FAR_SECONDS / self._index.tick)
+        far = int(FAR_SECONDS / self._index.tick)
         for segment, following in pairwise(chain(run.segments, (None,))):
             assert segment is not None
             while self._assign(segment, following):
@@ -97,7 +100,7 @@ class GopSampler:
             chosen = self._near_to(tick, segment, following) if self._near else segment.on_screen(tick)
             if chosen is None:
                 return False
-            if len(self._due) >= _AT_ONCE and not segment.continues:
+            if len(self._due) >= AT_ONCE and not segment.continues:
                 return True
             self._due.append(Target(self._wanted.take(), chosen))
         return False

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-from functools import lru_cache
 from typing import Any
 
 import dspy
@@ -13,6 +12,7 @@ from videohv.errors import InputError
 from videohv.lm.about import lm_name
 from videohv.lm.budget import OverBudget
 from videohv.lm.call import Caller
+from videohv.lm.mixed import mixed_in
 from videohv.optimize.guard import Guard, Reason
 
 ROLE = "optimizer"
@@ -30,10 +30,8 @@ def watched_lm(lm: dspy.BaseLM, guard: Guard) -> dspy.BaseLM:
         lm: Which.
         guard: Of the compile.
     """
-    kind: Any = type(lm)
-    made = copy.copy(lm)
-    made.__class__ = _guarded(kind)
-    made._videohv_guard = (guard, kind)
+    made = mixed_in(lm, _Guarded)
+    made._videohv_guard = (guard, type(lm))
     return made
 
 
@@ -63,8 +61,3 @@ class _Guarded:
             except LMError as error:
                 guard.lost(error, lm_name(source))
                 raise
-
-
-@lru_cache(maxsize=64)
-def _guarded(kind: Any) -> type[Any]:
-    return type(kind.__name__, (_Guarded, kind), {"__module__": kind.__module__})

@@ -20,18 +20,16 @@ from videohv.optimize.task import Task
 from videohv.types import Share
 
 
-class DemoOptions(Options):
-    """What all optimizers that learn from the program's own traces have.
+class ShownOptions(Options):
+    """What all optimizers that show demonstrations have.
 
     Args:
         demos: Demonstrations an agent at most.
-        threshold: Value of the metric from which on a trace is good enough.
         longest: Characters of a demonstration at most; None lets all of them together fill half of the context of the
             smallest model.
     """
 
     demos: int = Field(default=2, ge=1, le=64)
-    threshold: Share = 0.5
     longest: int | None = Field(default=None, ge=1)
 
     presets: ClassVar[Mapping[Preset, Mapping[str, Any]]] = {
@@ -39,6 +37,16 @@ class DemoOptions(Options):
         "medium": {"demos": 4},
         "heavy": {"demos": 8},
     }
+
+
+class DemoOptions(ShownOptions):
+    """What all optimizers that learn from the program's own traces have.
+
+    Args:
+        threshold: Value of the metric from which on a trace is good enough.
+    """
+
+    threshold: Share = 0.5
 
 
 @optimizer("bootstrap")
@@ -68,9 +76,7 @@ class Bootstrap:
         with border(task, threshold=self.options.threshold) as there:
             teacher = teacher_of(there, self.options)
             student = there.student(teacher.roles)
-            bootstrap = BootstrapFewShot(
-                metric=there.metric, max_bootstrapped_demos=self.options.demos, max_labeled_demos=0
-            )
+            bootstrap = bootstrapper(there, self.options)
             try:
                 made: Student = bootstrap.compile(student, teacher=teacher, trainset=list(task.train))
             except BaseException:
@@ -95,6 +101,11 @@ def teacher_of(there: Border, options: DemoOptions) -> Teacher:
         seed=task.seed,
         longest=options.longest or longest_demo(options.demos),
     )
+
+
+def bootstrapper(there: Border, options: DemoOptions) -> BootstrapFewShot:
+    """DSPy's own, that makes demonstrations of whole right traces and of nothing else."""
+    return BootstrapFewShot(metric=there.metric, max_bootstrapped_demos=options.demos, max_labeled_demos=0)
 
 
 def keep_demos(there: Border, student: Student, found: Mapping[str, Iterable[Any]]) -> None:

@@ -9,9 +9,7 @@ proposals do no better keeps its instruction.
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Mapping
-from functools import lru_cache
 from typing import Any, ClassVar
 
 import dspy
@@ -20,6 +18,7 @@ from dspy.utils.exceptions import AdapterParseError, LMError
 from pydantic import Field
 
 from videohv.errors import OptimizerFailed
+from videohv.lm.mixed import mixed_in
 from videohv.modules.program import VideoProgram
 from videohv.optimize.learner.border import Border, border
 from videohv.optimize.learner.instructions import given_back, instructions_of, or_old
@@ -165,9 +164,7 @@ def _faults(there: Border, student: Student, role: str) -> str:
 
 def _advised(lm: dspy.BaseLM, advice: str) -> dspy.BaseLM:
     """A copy of an LM that is told something more with every prompt: COPRO has no place for it in its own."""
-    made = copy.copy(lm)
-    kind: Any = type(lm)
-    made.__class__ = _told(kind)
+    made: dspy.BaseLM = mixed_in(lm, _Advised)
     made._videohv_advice = advice
     return made
 
@@ -183,8 +180,3 @@ class _Advised:
             messages[0] = {**messages[0], "content": messages[0]["content"] + self._videohv_advice}
         given = {} if messages is None else {"messages": messages}
         return super().__call__(prompt, **given, **options)  # type: ignore[misc]
-
-
-@lru_cache(maxsize=64)
-def _told(kind: Any) -> type[Any]:
-    return type(kind.__name__, (_Advised, kind), {"__module__": kind.__module__})

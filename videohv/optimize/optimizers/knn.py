@@ -6,14 +6,13 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from dspy.teleprompt import BootstrapFewShot
 from pydantic import Field
 
 from videohv.modules.program import VideoProgram
 from videohv.optimize.learner.border import border
 from videohv.optimize.learner.similarity import Similarity
 from videohv.optimize.learner.student import Student
-from videohv.optimize.optimizers.bootstrap import DemoOptions, right_ones, teacher_of
+from videohv.optimize.optimizers.bootstrap import DemoOptions, bootstrapper, right_ones, teacher_of
 from videohv.optimize.registry import Options, Plan, Preset, optimizer
 from videohv.optimize.task import Task
 from videohv.types import Question
@@ -71,11 +70,8 @@ class KNN:
                     # The nearest counts most; without this a crowd of distant ones decides.
                     votes[neighbour] += self.options.neighbours - place
             ranked = sorted(range(len(right)), key=lambda place: (-votes[place], place))
-            bootstrap = BootstrapFewShot(
-                metric=there.metric, max_bootstrapped_demos=self.options.demos, max_labeled_demos=0
-            )
-            student = there.student(teacher.roles)
-            made: Student = bootstrap.compile(student, teacher=teacher, trainset=[right[place] for place in ranked])
+            student, nearest = there.student(teacher.roles), [right[place] for place in ranked]
+            made: Student = bootstrapper(there, self.options).compile(student, teacher=teacher, trainset=nearest)
             return made.give_back()
 
 

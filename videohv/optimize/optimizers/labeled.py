@@ -3,42 +3,23 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from typing import Any, ClassVar
 
 import dspy
-from pydantic import Field
 
 from videohv.errors import InputError, OptimizerFailed
 from videohv.modules.program import VideoProgram
 from videohv.optimize.learner.border import border
 from videohv.optimize.learner.demos import longest_demo, plain_demo, text_roles
 from videohv.optimize.learner.student import Student, copied
-from videohv.optimize.registry import Options, Plan, Preset, optimizer
+from videohv.optimize.optimizers.bootstrap import ShownOptions
+from videohv.optimize.registry import Options, Plan, optimizer
 from videohv.optimize.task import Task
 from videohv.types import Question, letter
 
 _LABELLED = {"answer", "reasoning", "confidence"}
 # Output fields that the right option says something about.
-
-
-class LabeledOptions(Options):
-    """Options of `Labeled`.
-
-    Args:
-        demos: Demonstrations at most.
-        longest: Characters of a demonstration at most; None lets all of them together fill half of the context of the
-            smallest model.
-    """
-
-    demos: int = Field(default=2, ge=1, le=64)
-    longest: int | None = Field(default=None, ge=1)
-
-    presets: ClassVar[Mapping[Preset, Mapping[str, Any]]] = {
-        "light": {"demos": 2},
-        "medium": {"demos": 4},
-        "heavy": {"demos": 8},
-    }
 
 
 @optimizer("labeled")
@@ -51,10 +32,10 @@ class Labeled:
     letter of the right option, `reasoning` its text, `confidence` 1. Others are refused.
     """
 
-    options_type: ClassVar[type[Options]] = LabeledOptions
+    options_type: ClassVar[type[Options]] = ShownOptions
     uses_demos: ClassVar[bool] = True
 
-    def __init__(self, options: LabeledOptions) -> None:
+    def __init__(self, options: ShownOptions) -> None:
         self.options = options
 
     def plan(self, task: Task) -> Plan:

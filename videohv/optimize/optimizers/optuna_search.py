@@ -6,14 +6,13 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import dspy
-from dspy.teleprompt import BootstrapFewShot
 from pydantic import Field
 
 from videohv.errors import MissingExtra
 from videohv.modules.program import VideoProgram
 from videohv.optimize.learner.border import Border, border
 from videohv.optimize.learner.student import Student
-from videohv.optimize.optimizers.bootstrap import DemoOptions, right_ones, teacher_of
+from videohv.optimize.optimizers.bootstrap import DemoOptions, bootstrapper, right_ones, teacher_of
 from videohv.optimize.registry import Options, Plan, Preset, optimizer
 from videohv.optimize.task import Task
 
@@ -88,8 +87,5 @@ class OptunaSearch:
         teacher = teacher_of(there, self.options)
         right = right_ones(there, teacher)
         student = there.student(teacher.roles)
-        bootstrap = BootstrapFewShot(
-            metric=there.metric, max_bootstrapped_demos=self.options.demos, max_labeled_demos=0
-        )
-        bootstrapped = bootstrap.compile(student, teacher=teacher, trainset=right)
+        bootstrapped = bootstrapper(there, self.options).compile(student, teacher=teacher, trainset=right)
         return {name: list(predictor.demos) for name, predictor in bootstrapped.named_predictors()}, student

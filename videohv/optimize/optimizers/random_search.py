@@ -66,7 +66,6 @@ class RandomSearch:
             # DSPy bootstraps anew for each candidate: from here on it is told what is known.
             train = right_ones(there, teacher)
             random.Random(task.seed).shuffle(train)
-            random.Random(task.seed).shuffle(train)
             search = BootstrapFewShotWithRandomSearch(
                 metric=there.metric,
                 max_bootstrapped_demos=options.demos,

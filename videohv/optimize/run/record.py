@@ -9,14 +9,11 @@ from pathlib import Path
 
 from videohv.compiled import read_artifact
 from videohv.compiled.agents import agents_hash, agents_of
-from videohv.compiled.artifact import Artifact, Cost, Data, Parent, Scored, Versions
+from videohv.compiled.artifact import SEED, Artifact, Cost, Data, Parent, Scored, Versions
 from videohv.lm.counter import Amount
 from videohv.modules.program import VideoProgram
 from videohv.optimize.run.scoring import Proof
 from videohv.optimize.run.state import State
-
-SEED = "seed"
-"""What the prompts are called that the package comes with."""
 
 
 def artifact_of(

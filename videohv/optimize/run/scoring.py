@@ -16,12 +16,12 @@ from videohv.evaluate.jobs import Job
 from videohv.evaluate.journal import read_rows, read_traces
 from videohv.evaluate.paired import difference_interval, sign_flip
 from videohv.evaluate.runner import Progress, Run
-from videohv.evaluate.statistics import Estimate, by_cluster, estimate
+from videohv.evaluate.statistics import by_cluster, estimate
 from videohv.evaluate.threads import ThreadWorkers
 from videohv.lm.budget import OverBudget
 from videohv.optimize.guard import Reason
 from videohv.optimize.metrics.metric import Metric
-from videohv.types import Outcome, Question, Trace, Value
+from videohv.types import Estimate, Outcome, Question, Trace, Value
 
 
 class Incomplete(VideoHVError):

@@ -33,7 +33,7 @@ class KeptCounter:
         self._path = path
         try:
             self._file = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
-            text = os.pread(self._file, _WIDTH, 0)
+            text = os.read(self._file, _WIDTH)
         except OSError as error:
             raise InputError(f"{path} cannot be used ({error.strerror})") from error
         try:
@@ -54,7 +54,8 @@ class KeptCounter:
             if self._totals.spent != before.spent and self._file >= 0:
                 line = json.dumps(list(self._totals.spent)).ljust(_WIDTH - 1) + "\n"
                 try:
-                    os.pwrite(self._file, line.encode(), 0)
+                    os.lseek(self._file, 0, os.SEEK_SET)
+                    os.write(self._file, line.encode())
                 except OSError as error:
                     raise InputError(f"{self._path} cannot be written ({error.strerror})") from error
             return self._totals

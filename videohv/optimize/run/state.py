@@ -8,22 +8,21 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from filelock import FileLock, Timeout
 from pydantic import ValidationError
 
 from videohv.compiled.artifact import Agent, Step
+from videohv.data.taken import take
 from videohv.data.whole import write_whole
 from videohv.errors import InputError
-from videohv.evaluate.manifest import Manifest, Model
+from videohv.evaluate.manifest import Manifest
 from videohv.optimize.run.forecast import Forecast
 from videohv.optimize.run.preflight import Measured
 from videohv.optimize.run.scoring import Proof
 from videohv.optimize.run.split import Split
 from videohv.optimize.task import Trial
-from videohv.types import Value
+from videohv.types import Model, Value
 
 NAME = "compile.json"
-LOCK = ".lock"
 
 
 class Compilation(Value):
@@ -120,13 +119,7 @@ class Work:
     def __init__(self, out: Path) -> None:
         self.folder = out.with_name(f"{out.name}.work")
         try:
-            self.folder.mkdir(parents=True, exist_ok=True)
-            self._lock = FileLock(self.folder / LOCK)
-            self._lock.acquire(timeout=0)
-        except Timeout:
-            raise InputError(
-                f"{self.folder} is in use by another process: wait for it, or name another --out"
-            ) from None
+            self._lock = take(self.folder)
         except OSError as error:
             raise InputError(f"the work directory {self.folder} cannot be used ({error.strerror})") from error
 
