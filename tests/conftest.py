@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -16,6 +17,10 @@ os.environ["VIDEOHV_CACHE"] = str(Path(_HOME) / "videohv")
 
 import pytest  # noqa: E402
 from hypothesis import settings  # noqa: E402
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    # A shell has its background jobs ignore it, and so would every command that the tests interrupt.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # How long an example takes says something about the machine, not about the code.
 settings.register_profile("videohv", deadline=None)
