@@ -16,6 +16,7 @@ from videohv.compiled import load_program, program_hash, read_artifact
 from videohv.data.registry import load_questions
 from videohv.errors import InputError, OptimizerFailed, VideoHVError
 from videohv.evaluate.limits import Limits
+from videohv.evaluate.manifest import read_manifest
 from videohv.evaluate.results import compare_runs
 from videohv.lm.roles import using
 from videohv.modules.videohv import VideoHV
@@ -82,6 +83,19 @@ def test_the_runs_are_ordinary_ones(tmp_path: Path) -> None:
     assert found.contrast.difference == made.proof.difference
 
 
+def test_the_stride_thins_the_captions_out(tmp_path: Path) -> None:
+    lm, engine = taught_lm()
+    made = compiled(tmp_path, lm, stride=4)
+    asked = "".join(text for seen in engine.requests for text in seen.inputs.values())
+    assert "moves tool 4," in asked
+    assert "moves tool 1," not in asked
+    assert read_manifest(made.seed_run).stride == read_manifest(made.compiled_run).stride == 4
+    written = read_artifact(made.artifact)
+    assert written is not None
+    assert written.data.stride == 4
+    assert "captions.json, one in 4" in card_of(written)
+
+
 def test_a_worse_program_is_kept_under_another_name(tmp_path: Path) -> None:
     made = compiled(tmp_path, taught_lm()[0], options={"says": TRAP})
     assert made.proof.is_worse
@@ -124,11 +138,13 @@ def test_another_compile_in_the_same_place_is_refused_by_what_differs(tmp_path: 
             program=VideoHV(rounds=2, workers=1),
             roles=["judge"],
             sizes=Sizes(train=3, dev=2, test=5),
+            stride=4,
             threads=3,
         )
     said = str(refused.value)
     for line in (
         "option passes of planned: 1 then, 2 now",
+        "stride: 1 then, 4 now",
         "settings.rounds: 1 then, 2 now",
         "test: 6 questions then, 5 now",
         "then, judge now",

@@ -12,4 +12,5 @@ DataRootOption = Annotated[
 ]
 HubOption = Annotated[bool, typer.Option("--hub", help="Take the questions from the Hub (needs the extra 'hub').")]
 CaptionsOption = Annotated[Path | None, typer.Option(help="Published captions: a file by video, or a folder.")]
+StrideOption = Annotated[int, typer.Option(min=1, help="Use every n-th published caption.")]
 VideosOption = Annotated[Path | None, typer.Option(help="Folder of the video files.")]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from videohv.cli.benchmarks import CaptionsOption, DataRootOption, HubOption, VideosOption
+from videohv.cli.benchmarks import CaptionsOption, DataRootOption, HubOption, StrideOption, VideosOption
 from videohv.cli.compiling import Compiling, foretold, verdict
 from videohv.cli.console import ERRORS, OUT, say
 from videohv.cli.listed import listed, pairs
@@ -63,6 +63,7 @@ def compile_(
     data_root: DataRootOption = None,
     hub: HubOption = False,
     captions: CaptionsOption = None,
+    stride: StrideOption = 1,
     videos: VideosOption = None,
     method: Annotated[str, typer.Option(help="What is compiled: videohv, or a rival.")] = "videohv",
     program: Annotated[str, typer.Option(help="Begin with a compiled program: a name or a file.")] = "",
@@ -152,6 +153,7 @@ def compile_(
                 captions=captions,
                 videos=videos,
                 decoder=decoder,
+                stride=stride,
                 sizes=Sizes(train=train, dev=dev, test=test),
                 threads=concurrency,
                 prompt_lm=team.lms.get(_WRITER),

@@ -11,7 +11,7 @@ from typing import Annotated, Any
 
 import typer
 
-from videohv.cli.benchmarks import CaptionsOption, DataRootOption, HubOption, VideosOption
+from videohv.cli.benchmarks import CaptionsOption, DataRootOption, HubOption, StrideOption, VideosOption
 from videohv.cli.console import ERRORS, clean, say
 from videohv.cli.listed import listed, pairs
 from videohv.cli.lms import (
@@ -60,7 +60,7 @@ def evaluate(
     data_root: DataRootOption = None,
     hub: HubOption = False,
     captions: CaptionsOption = None,
-    stride: Annotated[int, typer.Option(min=1, help="Use every n-th published caption.")] = 1,
+    stride: StrideOption = 1,
     videos: VideosOption = None,
     method: Annotated[
         str, typer.Option(help="Who answers: videohv, or a rival on the same data and models.")

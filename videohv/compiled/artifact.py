@@ -79,6 +79,7 @@ class Data(Value):
         seed: The partition was drawn with.
         captions: Name of the published captions; empty for none.
         captions_hash: Over their content.
+        stride: Of these captions every n-th one was used.
         captioner: Who captioned what had no captions; empty where no video was given.
     """
 
@@ -94,6 +95,7 @@ class Data(Value):
     seed: int = 0
     captions: str = ""
     captions_hash: str = ""
+    stride: int = 1
     captioner: str = ""
 
     @property

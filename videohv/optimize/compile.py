@@ -94,6 +94,7 @@ def compile_program(
     captions: Path | None = None,
     videos: Path | None = None,
     decoder: str = "auto",
+    stride: int = 1,
     sizes: Sizes = Sizes(),  # noqa: B008  A frozen value.
     threads: int = 1,
     prompt_lm: dspy.BaseLM | None = None,
@@ -121,6 +122,7 @@ def compile_program(
         captions: Published captions: a file that names its videos, or a folder with one file a video.
         videos: Folder of the video files.
         decoder: Who decodes them.
+        stride: Of the published captions of a video every n-th one is used.
         sizes: At most so many questions of each part.
         threads: Questions at once.
         prompt_lm: Writes instructions; None is the configured general model.
@@ -137,7 +139,7 @@ def compile_program(
         OptimizerFailed: The optimizer ended without a result.
         LeakError: A question of the dev or test part is in the compiled prompts.
     """
-    inputs = Inputs(captions, videos, decoder)
+    inputs = Inputs(captions, videos, decoder, stride)
     agents = [name for name, _ in program.named_predictors()]
     chosen = roles_meant(roles, agents) if roles else usual_roles(program, inputs)
     steps = make_steps([optimizer] if isinstance(optimizer, str) else optimizer, options or {}, preset)

@@ -111,7 +111,7 @@ def _facts(artifact: Artifact) -> Iterator[tuple[str, str]]:
     yield "models", _models(artifact.models)
     yield "prompts by", artifact.prompt_model.name if artifact.prompt_model else ""
     yield "data", _data(data)
-    yield "captions", data.captions or data.captioner
+    yield "captions", data.captions + (f", one in {data.stride}" if data.stride > 1 else "") or data.captioner
     yield "seed", str(artifact.seed)
     yield "cost", _cost(cost.calls, cost.tokens, cost.dollars, cost.seconds)
     yield (

@@ -55,6 +55,7 @@ def artifact_of(
             test=what.split.test,
             captions=run.captions,
             captions_hash=run.captions_hash,
+            stride=run.stride,
             captioner=run.captioner,
         ),
         models=run.models,
