@@ -25,3 +25,8 @@ def models_dir() -> Path:
 def captions_db() -> Path:
     """File of the caption store."""
     return cache_dir() / "captions.sqlite3"
+
+
+def answers_dir() -> Path:
+    """Directory in which the page keeps what was asked and answered."""
+    return cache_dir() / "answers"

@@ -27,15 +27,15 @@ class Browser:
     def __init__(self, driver: Any) -> None:
         self.driver = driver
 
-    def open(self, page: Path, *, width: int = 1280, theme: str = "light", anchor: str = "") -> None:
-        """Show a file, with the theme that the system would ask for."""
+    def open(self, page: Path | str, *, width: int = 1280, theme: str = "light", anchor: str = "") -> None:
+        """Show a file or an address, with the theme that the system would ask for."""
         phone = width < 600
         size = {"width": width, "height": 844, "deviceScaleFactor": 1, "mobile": phone}
         self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
         wanted = [{"name": "prefers-color-scheme", "value": theme}]
         self.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": wanted})
         self.driver.get("about:blank")
-        self.driver.get(page.absolute().as_uri() + anchor)
+        self.driver.get((page if isinstance(page, str) else page.absolute().as_uri()) + anchor)
 
     def run(self, script: str, *given: Any) -> Any:
         """What the body of a function in the page returns."""

@@ -39,6 +39,8 @@ _COMMANDS: Mapping[str, str] = {
     "captions": "captions.captions",
     "models": "models.models",
     "program": "program.program",
+    "app": "app.app",
+    "mcp": "mcp.mcp",
 }
 """Where each command is, or each group of commands."""
 

@@ -27,10 +27,12 @@ from videohv.cli.lms import (
     steps_of,
 )
 from videohv.cli.steps import Steps, print_result
+from videohv.cli.verbose import VerboseOption, verbosely
 from videohv.compiled import load_program
 from videohv.data.captions import read_captions
 from videohv.errors import InputError
 from videohv.lm.frames import limiting
+from videohv.lm.overheard import overhearing
 from videohv.modules.inputs import as_question, open_video
 from videohv.modules.methods import make_method, method_names
 from videohv.modules.program import VideoProgram
@@ -94,6 +96,7 @@ def ask(
     report: Annotated[
         Path | None, typer.Option(help="Write the answer with its evidence to this HTML file.", metavar="FILE")
     ] = None,
+    verbose: VerboseOption = False,
     as_json: JSONOption = False,
 ) -> int:
     """Ask one multiple-choice question about a video."""
@@ -115,7 +118,7 @@ def ask(
         load_program(program, into=answerer)
     # Not Path.exists: that one raises for names that no file can have.
     is_there = os.path.exists(source)  # noqa: PTH110
-    with limiting(short_side):
+    with limiting(short_side), verbosely(verbose):
         opened = None if given is not None and not is_there else open_video(source, decoder)
         if opened is not None and answerer.reads_captions and subtitles is None and not no_subtitles:
             speech = find_speech(source)
@@ -141,11 +144,13 @@ def demo(
     role: RoleOption = None,
     profile: ProfileOption = None,
     seed: SeedOption = 0,
+    verbose: VerboseOption = False,
 ) -> int:
     """Ask two questions about the sample clip (cut from Big Buck Bunny, © 2008 Blender Foundation, CC BY 3.0)."""
     hv = VideoHV(seed=seed, rounds=2)
     code = 0
-    with choose_lms(lm, vision_lm, seed, roles=role, profile=profile, steps=steps_of(hv)):
+    models = choose_lms(lm, vision_lm, seed, roles=role, profile=profile, steps=steps_of(hv))
+    with models, verbosely(verbose):
         for question in samples.QUESTIONS:
             OUT.print(f"\nQ: {question.text}", style="bold", markup=False)
             for i, text in enumerate(question.options):
@@ -171,6 +176,8 @@ def run_question(
         if not quiet:
             stack.callback(steps.close)
             stack.enter_context(listening(steps))
+            stack.enter_context(overhearing(steps.now))
+            steps.now.begin("video")
         prediction = program(question=question, video=video, captions=captions, speech=speech)
     trace = prediction.trace
     assert isinstance(trace, Trace)

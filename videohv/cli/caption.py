@@ -22,6 +22,7 @@ from videohv.cli.lms import (
     choose_lms,
 )
 from videohv.cli.progress import counting
+from videohv.cli.verbose import VerboseOption, verbosely
 from videohv.data.captions import write_captions
 from videohv.data.videos import VideoFolder
 from videohv.errors import InputError, VideoError
@@ -71,6 +72,7 @@ def caption(
     retry_failed: Annotated[
         bool, typer.Option("--retry-failed", help="With --batch: send once more what failed for good.")
     ] = False,
+    verbose: VerboseOption = False,
 ) -> int:
     """Caption videos, one short text a second. What is already in the store is not made again."""
     wanted = Videos(paths or (), videos)
@@ -94,7 +96,7 @@ def caption(
         first = open_video(wanted.single, decoder) if wanted.single else None
     failed = False
     models = choose_lms(lm, vision_lm, seed, roles=role, profile=profile, steps=("captioner",))
-    with limiting(short_side), models:
+    with limiting(short_side), models, verbosely(verbose):
         for path in wanted:
             try:
                 video = first or open_video(path, decoder)

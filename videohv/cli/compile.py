@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -26,6 +27,8 @@ from videohv.cli.lms import (
     steps_of,
     told,
 )
+from videohv.cli.tracked import MlflowOption, complain
+from videohv.cli.verbose import VerboseOption, verbosely
 from videohv.compiled import load_program
 from videohv.data.dataset import Dataset
 from videohv.data.registry import load_questions
@@ -40,7 +43,11 @@ from videohv.lm.team import Team, make_team
 from videohv.modules.methods import make_method
 from videohv.optimize.registry import PRESETS, optimizer_options
 from videohv.optimize.run.forecast import Forecast
+from videohv.optimize.run.progress import Progress
 from videohv.optimize.run.split import Sizes
+from videohv.optimize.run.state import work_folder
+from videohv.track import tracking
+from videohv.track.runs import Trials, end_compile
 
 if TYPE_CHECKING:
     from videohv.optimize.compile import Compiled
@@ -105,6 +112,8 @@ def compile_(
     ] = 0.5,
     yes: Annotated[bool, typer.Option("--yes", help="Begin without asking whether the price is agreed to.")] = False,
     strict: Annotated[bool, typer.Option("--strict", help="Refuse a benchmark with rows that are wrong.")] = False,
+    verbose: VerboseOption = False,
+    mlflow: MlflowOption = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print what came of it as one JSON object.")] = False,
 ) -> int:
     """Compile a program's prompts for a benchmark and prove it on held-out questions.
@@ -134,12 +143,24 @@ def compile_(
     team = make_team((*models, *writer), seed)
     pace.limit(concurrency)
     shown = Compiling(ERRORS)
-    with Team({name: one for name, one in team.lms.items() if name != _WRITER}, team.origins).at_work():
+    at_work = Team({name: one for name, one in team.lms.items() if name != _WRITER}, team.origins).at_work()
+    with at_work, verbosely(verbose), ExitStack() as tracked:
         used = assignments(steps_of(started))
         for name, text in told(used):
             say(name, text)
         _tell(dataset, out)
         check_ready(used)
+        tracker = tracked.enter_context(tracking(mlflow, work_folder(out), f"compile {out.stem}", complain))
+        tracker.settings(
+            {"benchmark": dataset.name, "optimizer": optimizer, "method": method, "metric": metric, **settings}
+        )
+
+        trials = Trials(tracker)
+
+        def progressed(progress: Progress) -> None:
+            shown(progress)
+            trials(progress)
+
         try:
             made = compile_program(
                 started,
@@ -161,7 +182,7 @@ def compile_(
                 limits=Limits(calls=max_calls, tokens=max_tokens_total, cost=max_cost),
                 failures=max_failures,
                 confirm=lambda expected: _agreed(expected, shown, yes=yes),
-                on_progress=shown,
+                on_progress=progressed,
             )
         except CompileStopped as error:
             if error.reason is not Reason.INTERRUPTED:
@@ -169,6 +190,7 @@ def compile_(
             raise KeyboardInterrupt from error
         finally:
             shown.close()
+        end_compile(tracker, made)
     return _report(made, as_json=as_json)
 
 

@@ -6,6 +6,7 @@ import multiprocessing
 import os
 import re
 from collections.abc import Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -29,6 +30,8 @@ from videohv.cli.lms import (
 )
 from videohv.cli.results import show
 from videohv.cli.running import Running
+from videohv.cli.tracked import MlflowOption, complain
+from videohv.cli.verbose import VerboseOption, verbosely
 from videohv.data.dataset import Dataset
 from videohv.data.registry import load_questions
 from videohv.errors import InputError
@@ -38,7 +41,7 @@ from videohv.evaluate.limits import Limits
 from videohv.evaluate.manifest import Manifest
 from videohv.evaluate.processes import ProcessWorkers
 from videohv.evaluate.results import results_from
-from videohv.evaluate.runner import Ending, Run
+from videohv.evaluate.runner import Ending, Progress, Run
 from videohv.evaluate.select import select
 from videohv.evaluate.setup import Setup
 from videohv.evaluate.threads import ThreadWorkers
@@ -47,6 +50,8 @@ from videohv.lm.counter import SharedCounter
 from videohv.lm.naming import name_models
 from videohv.lm.ready import check_ready
 from videohv.lm.roles import Assigned, assignments
+from videohv.track import tracking
+from videohv.track.runs import begin_run, end_run, tell_progress
 from videohv.types import Question
 
 INCOMPLETE = 1
@@ -95,6 +100,8 @@ def evaluate(
         str, typer.Option(metavar="LIMITS", help="Limits of one question: calls=40,tokens=60000,cost=0.05, or some.")
     ] = "",
     strict: Annotated[bool, typer.Option("--strict", help="Refuse a benchmark with rows that are wrong.")] = False,
+    verbose: VerboseOption = False,
+    mlflow: MlflowOption = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the figures as one JSON object.")] = False,
 ) -> int:
     """Run a benchmark. Each finished question is on disk; the same command goes on where it stopped."""
@@ -103,8 +110,10 @@ def evaluate(
     models = name_models(lm, vision_lm, role or (), profile)
     concurrency = at_once(models, concurrency)
     count = min(concurrency, len(questions) * shuffle_options)
-    # Two processes would hold two copies of an embedded model, on the same cores.
-    processes = 1 if is_embedded(models) else min(os.cpu_count() or 1, -(-count // CALLS_A_PROCESS))
+    # Two processes would hold two copies of an embedded model, on the same cores; and only this one can be listened to.
+    processes = (
+        1 if is_embedded(models) or verbose or mlflow else min(os.cpu_count() or 1, -(-count // CALLS_A_PROCESS))
+    )
     budget = Budget(
         "run",
         max_tokens=max_tokens_total,
@@ -132,13 +141,20 @@ def evaluate(
         a_question=Limits.parse(per_question),
     )
     shown = Running(ERRORS)
-    with setup.open() as answerer:
+    with setup.open() as answerer, verbosely(verbose), ExitStack() as tracked:
         used = assignments(steps_of(answerer.program))
         manifest = manifest_of(
             dataset, questions, answerer, orders=shuffle_options, program_name=program, concurrency=concurrency
         )
         folder = out or _default_folder(manifest)
         _tell(dataset, questions, used, folder)
+        tracker = tracked.enter_context(tracking(mlflow, folder, f"{manifest.title} {manifest.method}", complain))
+        begin_run(tracker, manifest)
+
+        def progressed(progress: Progress) -> None:
+            shown(progress)
+            tell_progress(tracker, progress)
+
         run = Run(
             folder,
             manifest,
@@ -148,12 +164,13 @@ def evaluate(
             retry_failed=retry_failed,
             budget=budget,
             on_begin=lambda: _ready(answerer, used),
-            on_progress=shown,
+            on_progress=progressed,
         )
         try:
             ending = run.go()
         finally:
             shown.close()
+        end_run(tracker, results_from(manifest, ending.rows), folder)
     return _report(ending, manifest, as_json=as_json)
 
 

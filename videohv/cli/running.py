@@ -23,7 +23,7 @@ def line(progress: Progress) -> str:
     parts.append(f"{progress.failed} failed")
     if progress.crashed:
         parts.append(f"{progress.crashed} crashed")
-    parts.append(f"{progress.calls} calls, {_count(progress.tokens)} tokens")
+    parts.append(f"{progress.calls} calls, {count(progress.tokens)} tokens")
     if progress.cost:
         parts.append(f"${progress.cost:.2f}")
     if progress.left is not None:
@@ -31,7 +31,8 @@ def line(progress: Progress) -> str:
     return ", ".join(parts)
 
 
-def _count(number: int) -> str:
+def count(number: int) -> str:
+    """A number of tokens in few characters."""
     if number >= 10_000_000:
         return f"{number / 1e6:.1f} M"
     return f"{number / 1000:.1f} k" if number >= 10_000 else str(number)

@@ -1,4 +1,4 @@
-"""The steps of a running question as lines on a terminal, each as it ends."""
+"""The steps of a running question as lines, each as it ends; on a terminal, below them, what is going on right now."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.text import Text
 
 from videohv.cli.console import clean
+from videohv.cli.now import Now
 from videohv.cli.progress import Counting
 from videohv.modules.recorder import Event, EventKind, Progress
 from videohv.types import (
@@ -37,10 +38,22 @@ _REFINED = {
 _STYLE = {Status.VERIFIED: "bold green", Status.PARTIAL: "bold yellow", Status.NOT_VERIFIED: "bold red"}
 
 
+_IN_BETWEEN = (EventKind.DEGRADED, EventKind.WARNING)
+"""Events that come in the middle of a step."""
+
+
 class Steps:
-    """A listener that prints each event."""
+    """A listener that prints each event.
+
+    Args:
+        console: Where.
+
+    Attributes:
+        now: The last line of a terminal; a listener for the LM calls.
+    """
 
     def __init__(self, console: Console) -> None:
+        self.now = Now(console)
         self._console = console
         self._progress = Counting(console)
         self._round = 0
@@ -49,9 +62,12 @@ class Steps:
         """Print one event."""
         value = event.value
         if isinstance(value, Progress):
+            self.now.hide()
             self._progress(value.step, value.done, value.total)
             return
-        self.close()
+        self._progress.close()
+        if event.kind not in _IN_BETWEEN:
+            self.now.end()
         if event.round != self._round:
             self._round = event.round
             self._console.rule(Text(f"round {event.round}"), align="left", characters="─")
@@ -71,9 +87,12 @@ class Steps:
             self._line("note", value, "dim")
         else:
             self._spans(event.kind, value)
+            if event.kind is EventKind.WINDOWS:
+                self.now.begin("frames")
 
     def close(self) -> None:
-        """End a progress bar that is still open."""
+        """Take away what is still drawn."""
+        self.now.end()
         self._progress.close()
 
     def _spans(self, kind: EventKind, spans: Iterable[Any]) -> None:

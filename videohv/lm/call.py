@@ -22,9 +22,10 @@ from videohv.lm.counter import Amount
 from videohv.lm.direct import direct
 from videohv.lm.faults import LIMITED_PATIENCE, EmptyReply, FaultKind, fault_of, patience, pause, was_sent
 from videohv.lm.mixed import mixed_in
+from videohv.lm.overheard import Call as Overheard
 from videohv.lm.pace import LONG, Slot, gate_for
 from videohv.lm.redact import scrubbed
-from videohv.lm.reply import Finish, Reply, read_reply
+from videohv.lm.reply import Finish, Reply, read_reply, written
 from videohv.lm.usage import Call, Ledger, highest_price
 
 Message = dict[str, Any]
@@ -45,6 +46,7 @@ class Caller:
 
     Attributes:
         reply: What the latest call brought; None before the first and when DSPy does not let it be seen.
+        cached: Whether that came out of the response cache.
     """
 
     def __init__(
@@ -59,6 +61,7 @@ class Caller:
     ) -> None:
         self.source = lm
         self.reply: Reply | None = None
+        self.cached = False
         self._role, self._ledger, self._images = role, ledger, images
         self._check, self._tell = check, tell
 
@@ -86,17 +89,29 @@ class Caller:
             OverBudget: If a budget has no room for it.
             InputError: If a budget is in money and the price is not known.
         """
-        self.reply = None
+        self.reply, self.cached = None, False
         own = type(self.source).__call__
-        if own is dspy.BaseLM.__call__:
-            prepared = execution.prepare(lm, prompt, messages, options)
-            return self._until_done(lambda: self._once(lm, prepared))
-        # A class with a way of its own to be called: it is paced and paid for, but what it does cannot be seen.
-        return self._until_done(
-            lambda: self._sent(lm, messages or [], None, lambda _: own(lm, prompt, messages=messages, **options))
-        )
+        call = Overheard(self._role, self.source, lambda: messages or [{"role": "user", "content": prompt}])
+        try:
+            if own is dspy.BaseLM.__call__:
+                prepared = execution.prepare(lm, prompt, messages, options)
+                outputs = self._until_done(lambda: self._once(lm, prepared), call)
+            else:
+                # A class with a way of its own to be called: paced and paid for, but what it does cannot be seen.
+                outputs = self._until_done(
+                    lambda: self._sent(
+                        lm, messages or [], None, lambda _: own(lm, prompt, messages=messages, **options)
+                    ),
+                    call,
+                )
+        except Exception as error:
+            call.failed(error, self.reply)
+            raise
+        unseen = Reply(written(outputs)[0] if isinstance(outputs, list) else str(outputs))
+        call.ended(self.reply or unseen, cached=self.cached)
+        return outputs
 
-    def _until_done(self, attempt: Callable[[], Any]) -> Any:
+    def _until_done(self, attempt: Callable[[], Any], call: Overheard) -> Any:
         # What a listener has shown of a reply cannot be taken back.
         retries = self.source.num_retries if dspy.settings.send_stream is None else 0
         limited = passing = 0
@@ -113,6 +128,7 @@ class Caller:
                 over = limited > retries * LIMITED_PATIENCE or passing > retries
                 if over or kind not in (FaultKind.LIMITED, FaultKind.BUSY, FaultKind.PASSING):
                     raise
+                call.failed(error, self.reply, again=True)
                 self._wait(error, kind, passing)
 
     def _wait(self, error: LMError, kind: FaultKind, attempt: int) -> None:
@@ -138,7 +154,7 @@ class Caller:
             reply = read_reply(found)
             # Nothing at all is not a reply to be had for ever.
             if reply.finish is not Finish.EMPTY:
-                self.reply = reply
+                self.reply, self.cached = reply, True
                 with self._ledger.role(self._role, self.source, self._images) as call:
                     call.spared_tokens = reply.prompt_tokens + reply.completion_tokens
                     return execution.finalize(lm, prepared, found)

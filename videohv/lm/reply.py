@@ -43,7 +43,7 @@ def read_reply(result: Any) -> Reply:
     Args:
         result: A `CallResult`, fresh or out of the response cache.
     """
-    text, called = _written(result.outputs)
+    text, called = written(result.outputs)
     if result.responses:
         response = result.responses[-1]
         reasons = [str(response.finish_reason)]
@@ -63,8 +63,8 @@ def read_reply(result: Any) -> Reply:
     return Reply(text, finish, why, int(prompt or 0), int(completion or 0))
 
 
-def _written(outputs: list[Any]) -> tuple[str, bool]:
-    """The text of the last output, and whether a tool was called instead of writing."""
+def written(outputs: Any) -> tuple[str, bool]:
+    """The text of the last of DSPy's outputs, and whether a tool was called instead of writing."""
     last = outputs[-1] if outputs else None
     if isinstance(last, Mapping):
         return str(last.get("text") or ""), bool(last.get("tool_calls"))

@@ -106,6 +106,11 @@ class State(Value):
     seconds: float = 0.0
 
 
+def work_folder(out: Path) -> Path:
+    """Where everything that an artifact's compile has learnt on the way is kept."""
+    return out.with_name(f"{out.name}.work")
+
+
 class Work:
     """The work directory of a compile. Only one process can have it open.
 
@@ -117,7 +122,7 @@ class Work:
     """
 
     def __init__(self, out: Path) -> None:
-        self.folder = out.with_name(f"{out.name}.work")
+        self.folder = work_folder(out)
         try:
             self._lock = take(self.folder)
         except OSError as error:

@@ -1,0 +1,154 @@
+"""Runs and compiles in a real MLflow store, read back with MLflow's own client."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support.benchmark import make_benchmark, steady
+from tests.support.compiling import teachable
+from tests.support.server import FakeServer, Request
+from videohv.cli import run
+from videohv.errors import InputError, MissingExtra
+from videohv.track import store, tracking
+
+mlflow = pytest.importorskip("mlflow")
+
+KEY = "sk-planted-0123456789abcdef"
+
+
+@pytest.fixture(autouse=True)
+def clean_mlflow() -> Iterator[None]:
+    yield
+    while mlflow.active_run() is not None:
+        mlflow.end_run()
+
+
+@pytest.fixture
+def server() -> Iterator[FakeServer]:
+    with FakeServer(steady) as opened:
+        yield opened
+
+
+def command(folder: Path, server: FakeServer, *more: str, uri: str = "") -> list[str]:
+    if not (folder / "egoschema").exists():
+        make_benchmark(folder, 6)
+    return [
+        *("eval", "egoschema:subset", "--data-root", str(folder), "--captions", str(folder / "captions.json")),
+        *("--lm", server.spec(key_env="PLANTED_KEY"), "--set", "rounds=1", "--out", str(folder / "run")),
+        *("--no-cache", "--mlflow", uri or str(folder / "store"), *more),
+    ]
+
+
+def the_run(uri: str) -> Any:
+    client = mlflow.MlflowClient(tracking_uri=uri)
+    experiment = client.get_experiment_by_name("videohv")
+    (found,) = client.search_runs([experiment.experiment_id])
+    return client, found
+
+
+def test_a_run_is_there_with_its_settings_figures_and_files(
+    tmp_path: Path, server: FakeServer, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("PLANTED_KEY", KEY)
+    assert run(command(tmp_path, server, "--limit", "4")) == 0
+    uri = f"sqlite:///{tmp_path / 'store' / 'mlflow.db'}"
+    client, found = the_run(uri)
+    assert found.info.status == "FINISHED"
+    params, metrics = found.data.params, found.data.metrics
+    assert (params["benchmark"], params["method"], params["setting.rounds"]) == ("egoschema:subset", "videohv", "1")
+    assert params["model.judge"] == "openai-compatible/fake-model"
+    for name in ("accuracy.strict", "accuracy.strict.low", "accuracy.answered", "failed", "mean.calls", "total.calls"):
+        assert name in metrics, sorted(metrics)
+    assert metrics["finished"] == 4
+    assert len(client.get_metric_history(found.info.run_id, "running.calls")) == 5
+    assert {file.path for file in client.list_artifacts(found.info.run_id)} == {"manifest.json", "report.html"}
+    traces = client.search_traces([found.info.experiment_id])
+    assert traces
+    assert json.loads((tmp_path / "run" / "mlflow.json").read_text())["run_id"] == found.info.run_id
+    for path in (tmp_path / "store").rglob("*"):
+        if path.is_file():
+            content = path.read_bytes()
+            assert KEY.encode() not in content, path
+            assert server.address.encode() not in content or path.suffix == ".db", path
+    # Going on with a run goes on with its MLflow run.
+    assert run(command(tmp_path, server, "--limit", "4")) == 0
+    assert the_run(uri)[1].info.run_id == found.info.run_id
+
+
+@pytest.mark.slow
+def test_a_compile_is_there_with_its_trials_and_its_artifact(tmp_path: Path) -> None:
+    def answer(request: Request) -> Any:
+        return teachable(request)
+
+    with FakeServer(answer) as server:
+        make_benchmark(tmp_path, 24, moments=6)
+        out = tmp_path / "best.json"
+        words = [
+            *("compile", "egoschema:subset", "--optimizer", "planned", "--out", str(out), "--yes"),
+            *("--data-root", str(tmp_path), "--captions", str(tmp_path / "captions.json"), "--lm", server.spec()),
+            *("--train", "3", "--dev", "2", "--test", "4", "--setting", "rounds=1", "--setting", "workers=1"),
+            *("--concurrency", "1", "--mlflow", f"sqlite:///{tmp_path / 'm.db'}"),
+        ]
+        assert run(words) == 0
+    client, found = the_run(f"sqlite:///{tmp_path / 'm.db'}")
+    assert found.data.params["optimizer"] == "planned"
+    assert found.data.metrics["compiled"] == 1.0
+    assert found.data.metrics["difference"] == found.data.metrics["compiled"] - found.data.metrics["seed"]
+    assert client.get_metric_history(found.info.run_id, "trial.score")
+    assert {file.path for file in client.list_artifacts(found.info.run_id)} == {"best.json", "best.md"}
+
+
+def test_a_run_that_fails_is_said_to_have_failed(tmp_path: Path) -> None:
+    def fail() -> None:
+        with tracking(str(tmp_path / "s"), tmp_path, "x") as tracker:
+            tracker.settings({"a": 1, "path": "/somewhere/else/film.mp4", "url": "http://user:pw@host/x"})
+            raise InputError("wrong")
+
+    with pytest.raises(InputError, match="wrong"):
+        fail()
+    _, found = the_run(f"sqlite:///{tmp_path / 's' / 'mlflow.db'}")
+    assert found.info.status == "FAILED"
+    assert found.data.params == {"a": "1", "path": "film.mp4", "url": "[address]"}
+
+
+def test_a_store_that_breaks_is_said_once_and_hinders_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    said: list[str] = []
+    with tracking(str(tmp_path / "s"), tmp_path, "x", said.append) as tracker:
+        tracker.figures({"a": 1.0, "unknown": None})
+        monkeypatch.setattr(mlflow, "log_metrics", lambda *_, **__: (_ for _ in ()).throw(OSError("the disk is full")))
+        tracker.figures({"a": 2.0})
+        tracker.figures({"a": 3.0})
+        tracker.file(tmp_path / "mlflow.json")
+    assert said == ["MLflow has taken nothing more since: the disk is full"]
+
+
+def test_a_store_that_cannot_be_opened_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("no folder")
+    with pytest.raises(InputError, match="cannot be used"), tracking(str(tmp_path / "file"), tmp_path, "x"):
+        pass
+
+
+def test_without_mlflow_the_extra_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(__import__("sys").modules, "mlflow", None)
+    with pytest.raises(MissingExtra, match="mlflow"), tracking(str(tmp_path), tmp_path, "x"):
+        pass
+
+
+def test_pictures_and_keys_are_taken_out_of_what_is_traced() -> None:
+    value = {"api_key": KEY, "a": [f"see data:image/jpeg;base64,{'A' * 5_000} here", 3, None, True], "b": object}
+    made = store._cleaned(value)
+    assert made["api_key"] == "[key]"
+    assert made["a"][:2] == ["see [picture] here", 3]
+
+
+def test_nothing_happens_unasked(tmp_path: Path) -> None:
+    with tracking(None, tmp_path, "x") as tracker:
+        tracker.settings({"a": 1})
+        tracker.figures({"a": 1.0})
+        tracker.file(tmp_path / "none")
+    assert list(tmp_path.iterdir()) == [tmp_path / "videohv-cache"] or not list(tmp_path.iterdir())
