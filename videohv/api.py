@@ -30,7 +30,7 @@ def answer(
     Args:
         video: A file; None when only captions are given.
         question: The text, or a `Question` that carries its options.
-        options: 2 to 26 answer texts.
+        options: 2 to 26 answer texts; without them some are proposed from the video, and the answer may be declined.
         captions: Made before; a plain list of texts has one a second.
         **settings: As for `VideoHV`, such as `rounds=1` or `captioner="tags"`.
 

@@ -154,7 +154,7 @@ def test_text_from_a_dataset_stays_text() -> None:
     [
         ({"options": ["a", ""]}, "option B is empty"),
         ({"options": ["a"]}, "1 options given"),
-        ({"options": None}, "options must be a list"),
+        ({"options": []}, "0 options given"),
         ({"options": "ab"}, "options must be a list"),
         ({"question": " "}, "the question is empty"),
         ({"captions": None}, "give a video, captions, or both"),

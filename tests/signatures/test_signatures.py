@@ -26,9 +26,9 @@ def test_every_limit_belongs_to_a_list_that_a_model_is_asked_for() -> None:
     assert set(REPLY_ITEMS) <= lists
 
 
-def test_captions_reach_only_summary_locate_and_the_rival_that_answers_from_them() -> None:
+def test_captions_reach_only_summary_locate_the_proposer_and_the_rival_that_answers_from_them() -> None:
     with_captions = {s.__name__ for s in SIGNATURES if "captions" in s.input_fields}
-    assert with_captions == {"Summarize", "Locate", "AnswerFromCaptions"}
+    assert with_captions == {"Summarize", "Locate", "ProposeOptions", "AnswerFromCaptions"}
 
 
 def test_the_summary_reaches_thinker_judge_and_answer_alone() -> None:

@@ -14,6 +14,7 @@ from dspy import lm15
 
 ROLES: Mapping[str, frozenset[str]] = {
     "summary": frozenset({"summary"}),
+    "options": frozenset({"options"}),
     "thinker": frozenset({"hypotheses"}),
     "judge": frozenset({"comparison", "quality", "clue", "predictions"}),
     "locate": frozenset({"windows"}),
@@ -142,6 +143,8 @@ def default_reply(seen: Seen) -> dict[str, Any]:
     """A well-formed reply for a role: the first option is supported, by what the first window shows."""
     if seen.role == "summary":
         return {"summary": "someone does something"}
+    if seen.role == "options":
+        return {"options": ["a ball", "a cube"]}
     if seen.role == "thinker":
         return {
             "hypotheses": [{"option": o, "statement": f"{o} is visible", "plausibility": 0.5} for o in letters(seen)]

@@ -21,7 +21,7 @@ from videohv.modules.inputs import as_question, open_video
 from videohv.modules.methods import make_method, method_names
 from videohv.modules.speech import Speech, find_speech
 from videohv.modules.videohv import VideoHV
-from videohv.types import FrameLimits, Question, Trace, Value
+from videohv.types import FrameLimits, Trace, Value
 from videohv.video import Video
 
 LONGEST_QUESTION = 4_000
@@ -120,11 +120,7 @@ class Desk:
         for i, option in enumerate(ask.options or ()):
             if len(option) > LONGEST_QUESTION:
                 raise InputError(f"options[{i}] has {len(option):,} characters; {LONGEST_QUESTION:,} are possible")
-        if not ask.question.strip():
-            raise InputError("the question is empty")
-        question: Question | str = ask.question.strip()
-        if ask.options is not None:
-            question = as_question(ask.question, ask.options).model_copy(update={"video": path.name})
+        question = as_question(ask.question, ask.options).model_copy(update={"video": path.name})
         settings = {"seed": self._seed, "may_abstain": ask.abstain, **ask.settings}
         its = make_method(ask.method).settings_type.model_fields
         # Only settings: what else a method is made with, such as the file of its store, is not for a page to choose.

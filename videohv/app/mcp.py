@@ -160,7 +160,7 @@ def answered(trace: Trace) -> Answered:
         answer=trace.question.options[index] if index is not None else None,
         option_index=index,
         options=trace.question.options,
-        proposed=bool(getattr(trace, "proposed", False)),
+        proposed=trace.question.proposed,
         outcome=trace.outcome.value,
         confidence=answer.confidence if answer is not None else None,
         status=trace.status.value if trace.status is not None else None,

@@ -14,6 +14,7 @@ import typer
 from videohv import samples
 from videohv.cli.console import ERRORS, OUT
 from videohv.cli.frame_size import ShortSideOption
+from videohv.cli.interrupt import keeps
 from videohv.cli.listed import listed
 from videohv.cli.lms import (
     CaptionerOption,
@@ -62,7 +63,10 @@ def ask(
         typer.Argument(help="A video file. With --captions it may be just the video's name in that file."),
     ],
     question: Annotated[str, typer.Option("--question", "-q", help="What to ask.")],
-    option: Annotated[list[str], typer.Option("--option", "-o", help="An answer option; give 2 to 26.")],
+    option: Annotated[
+        list[str] | None,
+        typer.Option("--option", "-o", help="An answer option; give 2 to 26, or none to have some proposed."),
+    ] = None,
     captions: Annotated[
         Path | None, typer.Option(help="Captions made before: JSON, JSONL, or what `videohv caption` wrote.")
     ] = None,
@@ -103,7 +107,7 @@ def ask(
     for name, file in (("--trace", trace), ("--report", report)):
         if file is not None and not os.access(file.absolute().parent, os.W_OK):
             raise InputError(f"{name} {file}: its folder is not there or cannot be written to")
-    asked = as_question(question, option).model_copy(update={"video": Path(video).name})
+    asked = as_question(question, option or None).model_copy(update={"video": Path(video).name})
     if no_subtitles and subtitles is not None:
         raise InputError("--subtitles and --no-subtitles: give one or the other")
     given = read_captions(captions, video) if captions is not None else None
@@ -171,6 +175,7 @@ def run_question(
     quiet: bool = False,
 ) -> Trace:
     """Run the program on one question, with its steps on stderr unless quiet."""
+    keeps("captions and model replies so far are kept")
     steps = Steps(ERRORS)
     with ExitStack() as stack:
         if not quiet:

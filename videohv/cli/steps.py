@@ -22,6 +22,7 @@ from videohv.types import (
     Draft,
     Evidence,
     Mode,
+    Question,
     Segment,
     Status,
     Trace,
@@ -73,6 +74,10 @@ class Steps:
             self._console.rule(Text(f"round {event.round}"), align="left", characters="─")
         if isinstance(value, CaptionInfo):
             self._line(str(event.kind), f"{value.count} from {value.captioner}")
+        elif isinstance(value, Question):
+            self._line(
+                "options", "\n".join(f"{letter(i)}. {text}" for i, text in enumerate(value.options)) + "\n(proposed)"
+            )
         elif isinstance(value, Draft):
             self._draft(value)
         elif isinstance(value, Evidence):
@@ -148,6 +153,9 @@ def print_result(console: Console, trace: Trace) -> None:
         console.print(Text("Abstained: the evidence does not decide.", style="bold yellow"))
     else:
         console.print(Text(f"No answer ({trace.outcome}): {clean(trace.error)}", style="bold red"))
+    if trace.question.proposed and trace.question.options:
+        others = " / ".join(clean(text) for text in trace.question.options)
+        console.print(Text(f"Options: none were given; proposed: {others}"))
     if answer is not None and answer.reasoning:
         console.print(Text(f"Because: {clean(answer.reasoning)}"))
     if trace.status is not None:

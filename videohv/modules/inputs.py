@@ -17,6 +17,10 @@ from videohv.video import Video
 def as_question(question: str | Question, options: Sequence[str] | None) -> Question:
     """A validated question.
 
+    Args:
+        question: The text, or a question with its options.
+        options: Of a text; None makes it an open question, whose options are proposed from the video.
+
     Raises:
         InputError: If the question is empty, or the options are too few, too many or empty.
     """
@@ -26,10 +30,11 @@ def as_question(question: str | Question, options: Sequence[str] | None) -> Ques
         return question
     if not isinstance(question, str):
         raise InputError(f"the question is a {type(question).__name__}; a text or a Question is needed")
-    if not isinstance(options, list | tuple) or not all(isinstance(option, str) for option in options):
+    given = () if options is None else options
+    if not isinstance(given, list | tuple) or not all(isinstance(option, str) for option in given):
         raise InputError("options must be a list of 2 to 26 texts")
     try:
-        return Question(text=question, options=tuple(options))
+        return Question(text=question, options=tuple(given), proposed=options is None)
     except ValidationError as error:
         raise InputError("; ".join(str(e["msg"]).removeprefix("Value error, ") for e in error.errors())) from error
 

@@ -52,9 +52,11 @@ class Loop:
             StepFailed: If the answer failed for good, there was nothing to reason from, or no later call could succeed.
         """
         recorder = self.recorder
-        summary = attempt(recorder, lambda: self.agents.summary(self.timeline, recorder.question, self.settings))
-        recorder.summary = summary or ()
-        recorder.emit(EventKind.SUMMARY, recorder.summary)
+        if not recorder.summary:
+            # Options that were proposed were so from a summary, which is then there.
+            summary = attempt(recorder, lambda: self.agents.summary(self.timeline, recorder.question, self.settings))
+            recorder.summary = summary or ()
+            recorder.emit(EventKind.SUMMARY, recorder.summary)
         self._rounds()
         if not recorder.summary and not recorder.evidence:
             raise StepFailed("answer", Outcome.PARSE_FAILED, "neither a summary nor any evidence could be had")

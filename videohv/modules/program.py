@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
@@ -19,6 +20,7 @@ from videohv.modules.ask import StepFailed
 from videohv.modules.captioner import Captioner
 from videohv.modules.captions import caption_info, captions_of
 from videohv.modules.inputs import as_captions, as_question, as_speech, as_video, duplicate_warning
+from videohv.modules.proposer import propose
 from videohv.modules.recorder import Event, EventKind, Progress, Recorder, listeners, recording
 from videohv.modules.settings import MethodSettings
 from videohv.modules.speech import Speech
@@ -112,7 +114,8 @@ class VideoProgram(dspy.Module):
 
         Args:
             question: The text, or a `Question` that carries its options.
-            options: 2 to 26 answer texts.
+            options: 2 to 26 answer texts. Without them 3 to 5 are proposed from the captions, and since none of them
+                need be right, the answer may then always be declined.
             video: A file. May be left out when captions are given.
             captions: Made before; a plain list of texts has one a second. May be left out when a video is given.
             speech: What is said in the video, as `find_speech` or `read_subtitles` gives it; shown among the captions.
@@ -169,6 +172,12 @@ class VideoProgram(dspy.Module):
     ) -> dspy.Prediction:
         asked = as_question(question, options)
         said = as_speech(speech)
+        answerer = self if asked.options else self._willing()
+        return answerer._asked(asked, video, captions, said)
+
+    def _asked(
+        self, asked: Question, video: str | Path | Video | None, captions: Sequence[Caption | str] | None, said: Speech
+    ) -> dspy.Prediction:
         if video is None and captions is None and not said.captions and self.reads_captions:
             raise InputError("give a video, captions, or both")
         given = as_captions(captions) if captions is not None else None
@@ -181,6 +190,14 @@ class VideoProgram(dspy.Module):
             except (VideoError, MissingExtra) as failure:
                 trace = recorder.trace(Outcome.MISSING_INPUT, error=str(failure))
         return _prediction(trace)
+
+    def _willing(self) -> VideoProgram:
+        """The same program for a question without options: none that is proposed need be right, so it may decline."""
+        if not self.reads_captions:
+            raise InputError(f"the method {self.method!r} works on no captions, from which options could be proposed")
+        willing = copy.copy(self)
+        willing.settings = self.settings.model_copy(update={"may_abstain": True})
+        return willing
 
     @contextmanager
     def _ready(self) -> Iterator[None]:
@@ -215,6 +232,8 @@ class VideoProgram(dspy.Module):
             timeline = self._timeline(recorder, video, given, speech)
         else:
             timeline = Timeline((), video.info.duration if video is not None else 0.0)
+        if not recorder.question.options:
+            propose(recorder, timeline, self.settings, self)
         answer = self.reason(recorder, timeline, video)
         recorder.emit(EventKind.ANSWER, answer)
         outcome = Outcome.ABSTAINED if answer.option_index is None else Outcome.ANSWERED

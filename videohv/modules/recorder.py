@@ -45,6 +45,7 @@ class EventKind(StrEnum):
     CAPTIONS = "captions"
     SPEECH = "speech"
     SUMMARY = "summary"
+    OPTIONS = "options"
     HYPOTHESES = "hypotheses"
     WINDOWS = "windows"
     EVIDENCE = "evidence"
@@ -69,6 +70,7 @@ Payload = (
     | Evidence
     | Check
     | Answer
+    | Question
     | Degradation
     | tuple[Segment, ...]
     | tuple[Window, ...]

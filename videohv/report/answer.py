@@ -25,6 +25,9 @@ def head(trace: Trace, view: View) -> Markup:
         "div",
         tag("p", " · ".join(_about(trace)), class_="over"),
         tag("h1", question.text, dir="auto"),
+        note("No options were given: these were proposed from what is known of the video.")
+        if question.proposed
+        else None,
         tag("div", _answer(trace), tag("p", chips, class_="chips"), class_="verdict"),
         prose(trace.answer.reasoning, "why") if trace.answer else None,
         _troubles(trace),

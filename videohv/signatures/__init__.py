@@ -10,6 +10,7 @@ from videohv.signatures.captioner import Describe
 from videohv.signatures.from_captions import AnswerFromCaptions
 from videohv.signatures.from_frames import AnswerFromFrames
 from videohv.signatures.judge import Judge
+from videohv.signatures.options import ProposeOptions
 from videohv.signatures.retrieval import AnswerFromMoments, Seek
 from videohv.signatures.summary import Summarize
 from videohv.signatures.thinker import Hypothesize
@@ -26,6 +27,7 @@ __all__ = [
     "Judge",
     "Locate",
     "Look",
+    "ProposeOptions",
     "Seek",
     "Summarize",
 ]

@@ -16,7 +16,7 @@ class Question(Value):
     Args:
         text: The question itself.
         options: 2 to 26 answer texts, none empty. Equal options are legal (benchmarks have them) and flagged by
-            `duplicates`; answering either is right.
+            `duplicates`; answering either is right. An open question has none until they are proposed.
         id: Name of the question in its benchmark, or empty.
         video: Name of the video in its benchmark, or empty.
         answer_index: The right option counted from 0, when known.
@@ -25,6 +25,7 @@ class Question(Value):
             down by these.
         origin: The recording that the video was cut from, where several videos share one. Empty: the video itself.
         spans: Where the annotators saw the evidence, for benchmarks that say it.
+        proposed: Whether it came without options: those that it has were proposed from the video.
     """
 
     text: str
@@ -36,6 +37,7 @@ class Question(Value):
     facets: tuple[tuple[str, str], ...] = ()
     origin: str = ""
     spans: tuple[Window, ...] = ()
+    proposed: bool = False
 
     @field_validator("text")
     @classmethod
@@ -47,7 +49,7 @@ class Question(Value):
     @field_validator("options")
     @classmethod
     def _options_are_usable(cls, options: tuple[str, ...]) -> tuple[str, ...]:
-        if not MIN_OPTIONS <= len(options) <= MAX_OPTIONS:
+        if options and not MIN_OPTIONS <= len(options) <= MAX_OPTIONS:
             raise ValueError(f"{len(options)} options given; {MIN_OPTIONS} to {MAX_OPTIONS} are possible")
         for i, option in enumerate(options):
             if not option.strip():
@@ -56,6 +58,8 @@ class Question(Value):
 
     @model_validator(mode="after")
     def _answer_is_an_option(self) -> Self:
+        if not self.options and not self.proposed:
+            raise ValueError(f"0 options given; {MIN_OPTIONS} to {MAX_OPTIONS} are possible")
         if self.answer_index is not None and not 0 <= self.answer_index < len(self.options):
             raise ValueError(f"answer_index {self.answer_index} is not one of the {len(self.options)} options")
         return self

@@ -116,6 +116,8 @@ async function ask() {
 }
 
 by("ask-form").addEventListener("input", () => { typed = true; });
+// What is wrong in there cannot be shown while it is folded away, and nothing at all would happen.
+by("more").addEventListener("invalid", () => { by("more").open = true; }, true);
 by("ask-form").addEventListener("submit", (e) => { e.preventDefault(); ask(); });
 by("stop").addEventListener("click", () => running && call(`/jobs/${running}`, { method: "DELETE" }).catch((error) => show("ask-error", error.message)));
 

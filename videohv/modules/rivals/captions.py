@@ -89,8 +89,9 @@ class Captions(VideoProgram):
             except TooLong as failure:
                 # How much a model reads is an estimate where it does not tell.
                 recorder.warn(f"the summary is used, since the captions do not fit after all: {failure}")
-        recorder.summary = self.summary(timeline, recorder.question, self.settings)
-        recorder.emit(EventKind.SUMMARY, recorder.summary)
+        if not recorder.summary:
+            recorder.summary = self.summary(timeline, recorder.question, self.settings)
+            recorder.emit(EventKind.SUMMARY, recorder.summary)
         return self._answer_from(summary_text(recorder.summary), recorder.question)
 
     def _answer_from(self, shown: str, question: Question) -> Answer:
