@@ -137,6 +137,7 @@ def test_a_compile_is_told_from_beginning_to_end(tmp_path: Path) -> None:
             assert address.encode() not in path.read_bytes(), path
 
 
+@pytest.mark.slow
 def test_a_worse_program_has_an_exit_code_of_its_own(tmp_path: Path) -> None:
     with FakeServer(teachable) as server:
         code, out, err = ended(words(tmp_path, server, "--yes", "--json", "--set", f"says={TRAP}"), tmp_path)
@@ -148,6 +149,7 @@ def test_a_worse_program_has_an_exit_code_of_its_own(tmp_path: Path) -> None:
     assert not (tmp_path / "best.json").exists()
 
 
+@pytest.mark.slow
 def test_nobody_agreed(tmp_path: Path) -> None:
     with FakeServer(teachable) as server:
         code, _, err = ended(words(tmp_path, server), tmp_path)
@@ -159,6 +161,7 @@ def test_nobody_agreed(tmp_path: Path) -> None:
         assert set(Counter(bodies(server.requests)).values()) == {1}
 
 
+@pytest.mark.slow
 def test_an_outage_stops_it_and_says_how_to_go_on(tmp_path: Path) -> None:
     down = True
 
@@ -177,6 +180,7 @@ def test_an_outage_stops_it_and_says_how_to_go_on(tmp_path: Path) -> None:
     assert read_artifact(tmp_path / "best.json") is not None
 
 
+@pytest.mark.slow
 def test_ctrl_c_keeps_what_was_learnt(tmp_path: Path) -> None:
     interrupted = threading.Event()
 
@@ -226,6 +230,7 @@ def test_what_cannot_be_compiled_is_said_before_any_work(
     assert not (tmp_path / "best.json").exists()
 
 
+@pytest.mark.slow
 def test_a_compiled_program_can_be_compiled_further(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with FakeServer(teachable) as server:
         assert run(words(tmp_path, server, "--yes")) == 0

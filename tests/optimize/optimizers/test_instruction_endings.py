@@ -29,8 +29,11 @@ from videohv.optimize.learner.instructions import instructions_of
 from videohv.optimize.registry import make_optimizer
 from videohv.optimize.task import Trial
 
+EACH = [NAMES[0], *(pytest.param(name, marks=pytest.mark.slow) for name in NAMES[1:])]
+"""All four take their time; one is in every run of the tests."""
 
-@pytest.mark.parametrize("name", NAMES)
+
+@pytest.mark.parametrize("name", EACH)
 def test_a_second_sitting_asks_nobody_anything_and_comes_to_the_same(name: str, tmp_path: Path) -> None:
     found = []
     mine = uuid.uuid4().hex
@@ -45,7 +48,7 @@ def test_a_second_sitting_asks_nobody_anything_and_comes_to_the_same(name: str, 
     assert found[1] == (found[0][0], 0, 0)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", EACH)
 def test_threads_change_nothing(name: str, tmp_path: Path) -> None:
     if name == "simba":
         pytest.skip("its luck is dealt in the order of the calls")
@@ -74,14 +77,14 @@ class Dies:
         return self.engine.complete(request)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", EACH)
 def test_a_writing_model_that_dies_stops_it_and_work_is_kept(name: str, tmp_path: Path) -> None:
     with pytest.raises(CompileStopped, match="writes the prompts") as stopped:
         improved(name, tmp_path, engine_for(name), Dies(Writer().engine(), 1), roles=AGENTS)  # type: ignore[arg-type]
     assert stopped.value.reason is Reason.OUTAGE
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", EACH)
 def test_a_program_whose_model_dies_stops_it_and_keeps_the_best(name: str, tmp_path: Path) -> None:
     trials: list[Trial] = []
     engine = Dies(engine_for(name), 150)
@@ -100,7 +103,7 @@ def test_a_program_whose_model_dies_stops_it_and_keeps_the_best(name: str, tmp_p
         assert stopped.value.best is not None
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", EACH)
 def test_what_an_outage_interrupted_goes_on_and_asks_nothing_twice(name: str, tmp_path: Path) -> None:
     def sitting(engine: Any, writer: Any, mine: str) -> dict[str, str]:
         with dspy.context(lm=an_lm(engine, cache=True, name=f"task-{mine}")):
@@ -118,7 +121,7 @@ def test_what_an_outage_interrupted_goes_on_and_asks_nothing_twice(name: str, tm
     assert len(twice[1].told) == len(straight[1].told)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", EACH)
 def test_a_writer_that_writes_prose_changes_nothing(name: str, tmp_path: Path) -> None:
     prose = FakeEngine({"unknown": "I would rather not.", "summary": "No."})
     if name == "copro":
