@@ -39,6 +39,8 @@ Q = Question(text="q", options=("a dog", "A cat runs", "I", "none of these"))
         ("A cat runs.", 1),
         ("None of these", 3),
         (" B\n", 1),
+        ("B # note: the value you produce must adhere to the JS", 1),
+        ("a dog        # note: the value you produce", 0),
     ],
 )
 def test_an_option_is_read_by_its_letter_or_its_text(written: str, index: int) -> None:

@@ -114,6 +114,9 @@ def rounds_text(rounds: Iterable[Round]) -> str:
     return "\n".join(lines) or _NONE
 
 
+_ECHO = "# note: the value you produce"
+
+
 def read_letter(text: str, question: Question) -> int:
     """The option that a reply names: by its letter, by its text, or by both if they agree.
 
@@ -123,7 +126,9 @@ def read_letter(text: str, question: Question) -> int:
     Raises:
         Unusable: It names none of the options, or more than one.
     """
-    whole_reply = "".join(c for c in text if unicodedata.category(c) != "Cf").strip(_QUOTES)
+    # A small model copies what DSPy's prompt says of a field behind the value that it gives for it.
+    own = text.partition(_ECHO)[0]
+    whole_reply = "".join(c for c in own if unicodedata.category(c) != "Cf").strip(_QUOTES)
     texts = [_folded(option) for option in question.options]
     said = whole_reply if _folded(whole_reply) in texts else _INTRODUCTION.sub("", whole_reply)
     alone = said.strip(_QUOTES + _PUNCTUATION)
