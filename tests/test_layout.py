@@ -15,7 +15,7 @@ FILES = sorted(PACKAGE.rglob("*.py"))
 
 BASE = {"types", "errors", "paths"}
 MAY_IMPORT: dict[str, set[str]] = {
-    "types": set(),
+    "types": {"errors"},
     "errors": set(),
     "paths": set(),
     "samples": BASE,

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from videohv.api import answer, configure
     from videohv.compiled import load_program
     from videohv.data.captions import read_captions
+    from videohv.evaluate.opened import Run
     from videohv.modules.methods import make_method, method_names
     from videohv.modules.recorder import Event, Stop, listening
     from videohv.modules.settings import LoopSettings, Part
@@ -31,6 +32,7 @@ _HOMES = {
     "answer": "videohv.api",
     "load_program": "videohv.compiled",
     "read_captions": "videohv.data.captions",
+    "Run": "videohv.evaluate.opened",
     "configure": "videohv.api",
     "make_method": "videohv.modules.methods",
     "method_names": "videohv.modules.methods",
@@ -60,6 +62,7 @@ __all__ = [
     "Outcome",
     "Part",
     "Question",
+    "Run",
     "Status",
     "Stop",
     "Trace",

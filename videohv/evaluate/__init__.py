@@ -4,6 +4,7 @@ from videohv.evaluate.benchmark import run_benchmark
 from videohv.evaluate.compare import compare
 from videohv.evaluate.journal import read_rows, read_traces
 from videohv.evaluate.manifest import Manifest, read_manifest
+from videohv.evaluate.opened import Run
 from videohv.evaluate.row import Row
 from videohv.evaluate.runner import Ending, Progress
 from videohv.evaluate.summary import RunSummary, summarise
@@ -13,6 +14,7 @@ __all__ = [
     "Manifest",
     "Progress",
     "Row",
+    "Run",
     "RunSummary",
     "compare",
     "read_manifest",

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pydantic import Field
 
 from videohv.types.base import Outcome, Status, Value
 from videohv.types.question import Question
 from videohv.types.reasoning import Answer, Check, Clue, Draft, Evidence, Hypothesis
+from videohv.types.table import table
 from videohv.types.video import CaptionInfo, Segment, VideoInfo, Window
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 class Look(Value):
@@ -90,6 +94,17 @@ class Trace(Value):
     def evidence(self) -> tuple[Evidence, ...]:
         """All evidence in the order in which it was collected."""
         return tuple(e for r in self.rounds for look in r.looks for e in look.evidence)
+
+    def to_dataframe(self) -> pd.DataFrame:
+        """Everything that was seen, one observation a row.
+
+        Columns: `round`, `look`, `start` and `end` of the window and `time` of the observation in seconds, `source`,
+        `text`, and the `status` of the check after it (None without one).
+
+        Raises:
+            MissingExtra: Without pandas.
+        """
+        return table(self)
 
     @property
     def calls(self) -> int:
