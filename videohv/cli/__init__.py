@@ -14,9 +14,10 @@ from typing import Any
 import typer
 
 from videohv.cli.console import ERRORS, clean
+from videohv.cli.interrupt import INTERRUPTED, farewell, interruptible, keeps
 from videohv.errors import InputError, VideoHVError
 
-FAILURE, USAGE, INTERRUPTED = 1, 2, 130
+FAILURE, USAGE = 1, 2
 
 # Typer brings its own copy of click or depends on it, by version; this is the base of its usage errors either way.
 _UsageError: Any = typer.BadParameter.__bases__[0]
@@ -71,16 +72,18 @@ def main(arguments: list[str] | None = None) -> None:
     for stream in (sys.stdout, sys.stderr):
         # An answer that was paid for is printed on every terminal, if need be with escapes.
         stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
-    code = run(arguments)
-    if code == INTERRUPTED:
-        # Threads may still wait for calls that nobody wants any longer.
-        os._exit(code)
+    with interruptible():
+        code = run(arguments)
+        if code == INTERRUPTED:
+            # Threads may still wait for calls that nobody wants any longer.
+            os._exit(code)
     sys.exit(code)
 
 
 def run(arguments: list[str] | None = None) -> int:
     """Run the command line and return its exit code; each expected failure is one line on stderr."""
     given = sys.argv[1:] if arguments is None else arguments
+    keeps("")
     try:
         code = _app(given)(args=given, standalone_mode=False)
         sys.stdout.flush()
@@ -98,9 +101,7 @@ def run(arguments: list[str] | None = None) -> int:
     except (KeyboardInterrupt, typer.Abort):
         code = INTERRUPTED
     if code == INTERRUPTED:
-        ERRORS.print(
-            "stopped; captions and model replies so far are kept: run the same command to go on", soft_wrap=True
-        )
+        ERRORS.print(clean(farewell()), markup=False, soft_wrap=True)
     return code if isinstance(code, int) else 0
 
 

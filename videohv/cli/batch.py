@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -13,6 +13,8 @@ import typer
 from videohv.batch import BatchServer, CaptionJob, Journal, Limits, Report, run_batch
 from videohv.batch.estimate import CHARS_A_TOKEN, TOKENS_A_CAPTION, Estimate, estimate
 from videohv.cli.console import ERRORS, OUT, clean, say
+from videohv.cli.interrupt import keeps
+from videohv.cli.oneline import Counted, Going
 from videohv.errors import InputError
 from videohv.lm.naming import name_models
 from videohv.lm.ready import check_ready
@@ -40,7 +42,7 @@ class Batching(NamedTuple):
 
 
 def caption_in_batches(
-    videos: Iterable[Path],
+    videos: Counted[Path],
     options: Batching,
     models: tuple[str | None, str | None, Sequence[str], str | None],
     captioner: str,
@@ -71,12 +73,15 @@ def caption_in_batches(
         ((choice, lm),) = used
         if lm is None:
             raise InputError("--batch needs a model that sees images: give --vision-lm, such as openai/gpt-4o-mini")
-        job = CaptionJob(videos, VideoHV(fps=fps, seed=seed).captioner, lm, fps=fps, decoder=decoder)
+        job = CaptionJob(
+            Going(ERRORS, "video", videos), VideoHV(fps=fps, seed=seed).captioner, lm, fps=fps, decoder=decoder
+        )
         check_ready(used)
         say("looks", f"{choice.lm} ({choice.origin})")
         limits = Limits(requests=options.requests)
         with Journal(options.state or _usual_state(job), job.identity) as journal:
             say("state", str(journal.folder))
+            keeps(f"what was sent goes on at the server and is noted in {journal.folder}")
             if options.retry_failed:
                 journal.revive()
             if options.estimate and not _agreed(estimate(job, journal, lm, limits), options):

@@ -11,6 +11,7 @@ import typer
 from videohv.cli.batch import Batching, caption_in_batches
 from videohv.cli.console import ERRORS, OUT, clean
 from videohv.cli.frame_size import ShortSideOption
+from videohv.cli.interrupt import keeps
 from videohv.cli.lms import (
     CaptionerOption,
     DecoderOption,
@@ -97,10 +98,12 @@ def caption(
     failed = False
     models = choose_lms(lm, vision_lm, seed, roles=role, profile=profile, steps=("captioner",))
     with limiting(short_side), models, verbosely(verbose):
-        for path in wanted:
+        keeps("the captions so far are in the store")
+        for number, path in enumerate(wanted, start=1):
             try:
                 video = first or open_video(path, decoder)
-                _caption(program, video, path, out, named=not wanted.single)
+                of = "" if wanted.single else f" of video {number} of {len(wanted)}"
+                _caption(program, video, path, out, of)
             except VideoError as error:
                 if wanted.single:
                     raise
@@ -135,6 +138,9 @@ class Videos:
         only = self._found[0] if len(self._found) == 1 else None
         return only if isinstance(only, Path) else None
 
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
     def __iter__(self) -> Iterator[Path]:
         for found in self._found:
             if isinstance(found, VideoFolder):
@@ -143,14 +149,15 @@ class Videos:
                 yield found
 
 
-def _caption(program: VideoHV, video: Video, path: Path, out: Path | None, *, named: bool) -> None:
-    with counting("captions") as progress:
+def _caption(program: VideoHV, video: Video, path: Path, out: Path | None, of: str) -> None:
+    """Caption one video; `of` says which of several it is."""
+    with counting(f"captions{of}") as progress:
         captions, info = program.caption(video, progress)
     ERRORS.print(f"captions      {info.count} from {clean(info.captioner)}", markup=False)
     if out is not None:
         write_captions(out, captions, video=whole(path.stem))
         return
-    if named:
+    if of:
         OUT.out(f"# {clean(str(path))}")
     for item in captions:
         OUT.out(f"{clock(item.time):>7}  {clean(item.text)}")

@@ -14,6 +14,7 @@ import typer
 from videohv.cli.benchmarks import CaptionsOption, DataRootOption, HubOption, StrideOption, VideosOption
 from videohv.cli.compiling import Compiling, foretold, verdict
 from videohv.cli.console import ERRORS, OUT, say
+from videohv.cli.interrupt import keeps
 from videohv.cli.listed import listed, pairs
 from videohv.cli.lms import (
     CaptionerOption,
@@ -43,7 +44,7 @@ from videohv.lm.team import Team, make_team
 from videohv.modules.methods import make_method
 from videohv.optimize.registry import PRESETS, optimizer_options
 from videohv.optimize.run.forecast import Forecast
-from videohv.optimize.run.progress import Progress
+from videohv.optimize.run.progress import Phase, Progress
 from videohv.optimize.run.split import Sizes
 from videohv.optimize.run.state import work_folder
 from videohv.track import tracking
@@ -150,15 +151,25 @@ def compile_(
             say(name, text)
         _tell(dataset, out)
         check_ready(used)
+        keeps(f"what was learnt and scored is in {work_folder(out)}")
         tracker = tracked.enter_context(tracking(mlflow, work_folder(out), f"compile {out.stem}", complain))
-        tracker.settings(
-            {"benchmark": dataset.name, "optimizer": optimizer, "method": method, "metric": metric, **settings}
-        )
-
         trials = Trials(tracker)
+        what = {
+            "benchmark": dataset.name,
+            "optimizer": optimizer,
+            "preset": preset,
+            "method": method,
+            "program": program,
+            "metric": metric,
+            "seed": seed,
+            **{f"option.{name}": value for name, value in options.items()},
+        }
 
         def progressed(progress: Progress) -> None:
             shown(progress)
+            if progress.phase is not Phase.PREFLIGHT:
+                # Agreed to, and sure not to be another's work folder.
+                tracker.begin(what)
             trials(progress)
 
         try:
@@ -190,6 +201,7 @@ def compile_(
             raise KeyboardInterrupt from error
         finally:
             shown.close()
+        tracker.begin(what)
         end_compile(tracker, made)
     return _report(made, as_json=as_json)
 

@@ -14,6 +14,7 @@ import typer
 
 from videohv.cli.benchmarks import CaptionsOption, DataRootOption, HubOption, StrideOption, VideosOption
 from videohv.cli.console import ERRORS, clean, say
+from videohv.cli.interrupt import keeps
 from videohv.cli.listed import listed, pairs
 from videohv.cli.lms import (
     CaptionerOption,
@@ -149,10 +150,11 @@ def evaluate(
         folder = out or _default_folder(manifest)
         _tell(dataset, questions, used, folder)
         tracker = tracked.enter_context(tracking(mlflow, folder, f"{manifest.title} {manifest.method}", complain))
-        begin_run(tracker, manifest)
 
         def progressed(progress: Progress) -> None:
             shown(progress)
+            # Not before: until then the folder may turn out to be that of another run.
+            begin_run(tracker, manifest)
             tell_progress(tracker, progress)
 
         run = Run(
@@ -166,11 +168,12 @@ def evaluate(
             on_begin=lambda: _ready(answerer, used),
             on_progress=progressed,
         )
+        keeps(f"finished questions are in {folder}")
         try:
             ending = run.go()
         finally:
             shown.close()
-        end_run(tracker, results_from(manifest, ending.rows), folder)
+        end_run(tracker, results_from(manifest, ending.rows), folder, whole=_is_whole(ending))
     return _report(ending, manifest, as_json=as_json)
 
 
@@ -191,7 +194,11 @@ def _report(ending: Ending, manifest: Manifest, *, as_json: bool) -> int:
         ERRORS.print(f"{missing} questions are not asked yet: run the same command again", markup=False)
     if ending.progress.failed:
         ERRORS.print(f"{ending.progress.failed} failed: ask them again with --retry-failed", markup=False)
-    return INCOMPLETE if missing or ending.stopped else 0
+    return 0 if _is_whole(ending) else INCOMPLETE
+
+
+def _is_whole(ending: Ending) -> bool:
+    return not ending.stopped and ending.progress.done == ending.progress.total
 
 
 def _tell(dataset: Dataset, questions: Sequence[Question], used: Sequence[Assigned], folder: Path) -> None:

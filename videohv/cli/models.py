@@ -8,6 +8,7 @@ import typer
 from rich.progress import DownloadColumn
 
 from videohv.cli.console import ERRORS, OUT
+from videohv.cli.interrupt import keeps
 from videohv.cli.progress import Counting
 from videohv.errors import ModelError
 from videohv.lm import fetch
@@ -32,6 +33,7 @@ def list_models() -> None:
 def pull(name: Name = DEFAULT) -> None:
     """Fetch a model into the cache, verified by its SHA-256. Run it again to go on after an interruption."""
     bar = Counting(ERRORS, DownloadColumn())
+    keeps("what was fetched is kept")
     try:
         path = fetch.pull(name, lambda done, total, what: bar(what, done, total))
     finally:

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterable, Iterator
+from typing import Protocol, TypeVar
 
 from rich.console import Console
 from rich.live import Live
 from rich.text import Text
 
 from videohv.cli.progress import LINE_EVERY
+from videohv.types import clock
+
+T = TypeVar("T")
+T_co = TypeVar("T_co", covariant=True)
 
 
 class OneLine:
@@ -39,3 +45,35 @@ class OneLine:
         if self._live is not None:
             self._live.stop()
             self._live = None
+
+
+class Counted(Protocol[T_co]):
+    """Items that may be gone through more than once, and how many they are."""
+
+    def __len__(self) -> int: ...
+
+    def __iter__(self) -> Iterator[T_co]: ...
+
+
+class Going(Iterable[T]):
+    """Items that are worked off one by one, with a line that says which is the next and how long the rest will take.
+
+    Args:
+        console: Where it is shown.
+        what: What an item is called.
+        items: The items.
+    """
+
+    def __init__(self, console: Console, what: str, items: Counted[T]) -> None:
+        self._console, self._what, self._items = console, what, items
+
+    def __iter__(self) -> Iterator[T]:
+        shown, total, began = OneLine(self._console), len(self._items), time.monotonic()
+        try:
+            for done, item in enumerate(self._items):
+                left = (time.monotonic() - began) / done * (total - done) if done else None
+                rest = f", about {clock(float(round(left)))} left" if left is not None else ""
+                shown.show(f"{self._what} {done + 1} of {total}{rest}", news=False)
+                yield item
+        finally:
+            shown.close()

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from videohv.cli.console import OUT
+from videohv.cli.progress import counting
 from videohv.errors import InputError
 from videohv.report.files import read_trace_file, report_answer, report_comparison, report_run, video_at_hand
 
@@ -44,9 +45,11 @@ def report(
             raise InputError("--video goes with the trace of one question, not with runs")
         if len(of) == 2:
             target = out or Path(f"{first.resolve().name}-{of[1].resolve().name}.html")
-            report_comparison(first, of[1], target, details_mb * _MB)
+            with counting("questions") as progress:
+                report_comparison(first, of[1], target, details_mb * _MB, progress)
         else:
-            target = report_run(first, out or first / "report.html", details_mb * _MB)
+            with counting("questions") as progress:
+                target = report_run(first, out or first / "report.html", details_mb * _MB, progress)
     else:
         trace = read_trace_file(first)
         target = out or first.with_suffix(".html")

@@ -1,6 +1,8 @@
-"""How a run is shown while it goes on: one line on a terminal, a plain line now and then elsewhere."""
+"""How a run, or a search of many, is shown while it goes on: one line on a terminal, plain lines elsewhere."""
 
 from __future__ import annotations
+
+from rich.console import Console
 
 from videohv.cli.oneline import OneLine
 from videohv.evaluate.runner import Progress
@@ -13,6 +15,43 @@ class Running(OneLine):
     def __call__(self, progress: Progress) -> None:
         """Show how far it has come."""
         self.show(line(progress), news=progress.done == progress.total)
+
+
+class Searching(OneLine):
+    """A listener for the progress of the runs of a search, one run a trial.
+
+    Args:
+        console: Where it is shown.
+        trials: How many there are to be, those of earlier sittings too.
+    """
+
+    def __init__(self, console: Console, trials: int) -> None:
+        super().__init__(console)
+        self._trials = trials
+        self._ended = 0
+        self._took: list[float] = []
+        self._latest: Progress | None = None
+
+    def __call__(self, progress: Progress) -> None:
+        """Show how far the run of the trial under way has come."""
+        self._latest = progress
+        self.show(self.line(progress), news=progress.done == progress.total)
+
+    def ended(self) -> None:
+        """A trial has ended, in this sitting or an earlier one."""
+        self.close()
+        self._ended += 1
+        if self._latest is not None:
+            self._took.append(self._latest.seconds)
+            self._latest = None
+
+    def line(self, progress: Progress) -> str:
+        """How far the search has come, in one line."""
+        said = f"trial {self._ended + 1}/{max(self._trials, self._ended + 1)}: {line(progress)}"
+        if not self._took or progress.left is None:
+            return said
+        later = (self._trials - self._ended - 1) * sum(self._took) / len(self._took)
+        return f"{said} of it, about {clock(float(round(progress.left + max(0.0, later))))} in all"
 
 
 def line(progress: Progress) -> str:

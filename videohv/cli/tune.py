@@ -10,6 +10,7 @@ import typer
 
 from videohv.cli.benchmarks import CaptionsOption, DataRootOption, HubOption, VideosOption
 from videohv.cli.console import ERRORS, OUT, clean, say
+from videohv.cli.interrupt import keeps
 from videohv.cli.listed import pairs
 from videohv.cli.lms import (
     CaptionerOption,
@@ -23,7 +24,7 @@ from videohv.cli.lms import (
     steps_of,
     told,
 )
-from videohv.cli.running import Running
+from videohv.cli.running import Searching
 from videohv.data.registry import load_questions
 from videohv.errors import InputError
 from videohv.evaluate.answerer import Answerer
@@ -99,10 +100,11 @@ def tune(
     say("questions", f"{len(questions)} of {dataset.name}; tune never looks at the test part")
     say("searched", " ".join(map(str, searched)))
     say("search", str(out))
-    running, tried = Running(ERRORS), list[Tried]()
+    keeps(f"finished trials, and the questions of the one under way, are in {out}")
+    running, tried = Searching(ERRORS, trials), list[Tried]()
 
     def ended(one: Tried) -> None:
-        running.close()
+        running.ended()
         tried.append(one)
         _say_trial(one, trials)
 

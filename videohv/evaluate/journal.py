@@ -8,7 +8,7 @@ that a killed process left half written is cut off when the run is opened again;
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import NamedTuple, Self
@@ -141,9 +141,14 @@ def read_trace(folder: Path, entry: Entry) -> Trace:
         return _trace(file.read(entry.length), folder / NAME, entry.row.id)
 
 
-def read_traces(folder: Path) -> Iterator[tuple[Row, Trace]]:
-    """The latest row and trace of every question, one at a time; raises as `read_rows`."""
-    entries = read_entries(folder)
+def read_traces(folder: Path, entries: Mapping[Key, Entry] | None = None) -> Iterator[tuple[Row, Trace]]:
+    """The latest row and trace of every question, one at a time; raises as `read_rows`.
+
+    Args:
+        folder: The run's directory.
+        entries: Those to read; None is all that `read_entries` finds.
+    """
+    entries = read_entries(folder) if entries is None else entries
     with (folder / NAME).open("rb") as file:
         for entry in entries.values():
             file.seek(entry.offset)

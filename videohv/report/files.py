@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
+from typing import TypeVar
 
 from pydantic import ValidationError
 
@@ -19,6 +21,11 @@ from videohv.report.single import html_of
 from videohv.report.versus import Pair, Side, comparison_html
 from videohv.types import Trace
 from videohv.video import Video
+
+T = TypeVar("T")
+
+Counted = Callable[[int, int], None]
+"""Told of questions done and questions in all."""
 
 
 def report_answer(trace: Trace, out: Path, video: Path | None = None) -> Path:
@@ -52,13 +59,14 @@ def report_answer(trace: Trace, out: Path, video: Path | None = None) -> Path:
     return out
 
 
-def report_run(folder: Path, out: Path, budget: int = BUDGET) -> Path:
+def report_run(folder: Path, out: Path, budget: int = BUDGET, on_progress: Counted = lambda done, total: None) -> Path:
     """Write the report of a run, finished or not.
 
     Args:
         folder: The run's directory.
         out: The HTML file.
         budget: Bytes of the questions' details at most.
+        on_progress: Told of questions done and questions in all.
 
     Returns:
         `out`.
@@ -66,21 +74,33 @@ def report_run(folder: Path, out: Path, budget: int = BUDGET) -> Path:
     Raises:
         InputError: There is no run, it is damaged, or the file cannot be written.
     """
-    write_whole(out, run_html(read_manifest(folder), read_traces(folder), budget=budget))
+    manifest, entries = read_manifest(folder), read_entries(folder)
+    answers = _counted(read_traces(folder, entries), len(entries), on_progress)
+    write_whole(out, run_html(manifest, answers, budget=budget))
     return out
 
 
-def report_comparison(a: Path, b: Path, out: Path, budget: int = BUDGET) -> Path:
+def report_comparison(
+    a: Path, b: Path, out: Path, budget: int = BUDGET, on_progress: Counted = lambda done, total: None
+) -> Path:
     """Write the report of two runs beside each other; otherwise as `report_run`."""
     entries_a, entries_b = read_entries(a), read_entries(b)
+    shared, done = len(entries_a.keys() & entries_b.keys()), itertools.count()
 
     def traces(pair: Pair) -> tuple[Trace, Trace]:
+        on_progress(next(done), shared)
         return read_trace(a, entries_a[pair.a.key]), read_trace(b, entries_b[pair.b.key])
 
     first = Side(a.name or str(a), read_manifest(a), [entry.row for entry in entries_a.values()])
     second = Side(b.name or str(b), read_manifest(b), [entry.row for entry in entries_b.values()])
     write_whole(out, comparison_html(first, second, traces, budget=budget))
     return out
+
+
+def _counted(items: Iterable[T], total: int, on_progress: Counted) -> Iterator[T]:
+    for done, item in enumerate(items):
+        on_progress(done, total)
+        yield item
 
 
 def read_trace_file(path: Path) -> Trace:

@@ -8,11 +8,14 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from videohv.compiled import read_artifact
+from videohv.compiled.artifact import Artifact
 from videohv.errors import VideoHVError
 from videohv.evaluate.manifest import NAME as MANIFEST
 from videohv.evaluate.manifest import Manifest
 from videohv.evaluate.results import Results
 from videohv.evaluate.runner import Progress
+from videohv.evaluate.tables import as_text
 from videohv.report import report_run
 from videohv.track.store import Tracker
 from videohv.types import Estimate
@@ -26,7 +29,7 @@ _REPORT_BYTES = 8_000_000
 
 def begin_run(tracker: Tracker, manifest: Manifest) -> None:
     """What a benchmark run is."""
-    tracker.settings(
+    tracker.begin(
         {
             "benchmark": manifest.title,
             "data_hash": manifest.data_hash,
@@ -64,8 +67,15 @@ def tell_progress(tracker: Tracker, progress: Progress) -> None:
     )
 
 
-def end_run(tracker: Tracker, results: Results, folder: Path) -> None:
-    """What came of a run: its figures, its manifest and its report; its journal stays where it is."""
+def end_run(tracker: Tracker, results: Results, folder: Path, *, whole: bool = True) -> None:
+    """What came of a run: its figures, tables, manifest and report; its journal stays where it is.
+
+    Args:
+        tracker: Where it is put.
+        results: Of the run.
+        folder: Of the run.
+        whole: Whether it is done.
+    """
     summary = results.summary
     figures: dict[str, float | None] = {"finished": summary.n}
     for accuracy in summary.accuracy:
@@ -76,9 +86,13 @@ def end_run(tracker: Tracker, results: Results, folder: Path) -> None:
         figures[f"total.{_name(spent.name)}"] = spent.total
     tracker.figures(figures)
     tracker.file(folder / MANIFEST)
+    tracker.text("results.txt", as_text(summary, results.manifest))
+    if not whole:
+        tracker.stopped()
     with tempfile.TemporaryDirectory(prefix="videohv-") as home, suppress(VideoHVError):
         # A run without a question on disk has no report.
-        tracker.file(report_run(folder, Path(home) / "report.html", _REPORT_BYTES))
+        made = report_run(folder, Path(home) / "report.html", _REPORT_BYTES)
+        tracker.text(made.name, made.read_text(encoding="utf-8"))
 
 
 class Trials:
@@ -116,8 +130,27 @@ def end_compile(tracker: Tracker, made: Compiled) -> None:
             "cost": made.spent.cost,
         }
     )
+    if (artifact := read_artifact(made.artifact)) is not None:
+        tracker.settings(_of(artifact))
     tracker.file(made.artifact)
     tracker.file(made.artifact.with_suffix(".md"))
+
+
+def _of(artifact: Artifact) -> dict[str, object]:
+    data = artifact.data
+    return {
+        "program_hash": artifact.program_hash,
+        "data_hash": data.content_hash,
+        "split_hash": data.split_hash,
+        "captions_hash": data.captions_hash,
+        "questions.train": len(data.train),
+        "questions.dev": len(data.dev),
+        "questions.test": len(data.test),
+        "code": artifact.versions.videohv,
+        "dspy": artifact.versions.dspy,
+        **{f"setting.{name}": value for name, value in artifact.settings.items()},
+        **{f"model.{model.role}": model.name for model in artifact.models},
+    }
 
 
 def _estimate(name: str, estimate: Estimate | None) -> Iterator[tuple[str, float | None]]:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import logging
 import os
+import queue
 import re
+import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
@@ -15,60 +17,145 @@ from videohv.compiled.public import publicly
 from videohv.data.whole import write_whole
 from videohv.errors import InputError, MissingExtra
 from videohv.lm.redact import without_keys
+from videohv.track.spans import listener, slim
 
 EXPERIMENT = "videohv"
 NAME = "mlflow.json"
 """File in a run's folder that names its MLflow run, so that a resumed run goes on with it."""
 
+PATIENCE = 60.0
+"""Seconds that the end of a run waits for a store that is behind."""
+
 _LONGEST = 500
-_PICTURE = re.compile(r"data:[\w.+/-]*;base64,[A-Za-z0-9+/=_-]+")
-_SCHEME = re.compile(r"[A-Za-z][\w+.-]*://|databricks")
+_SCHEME = re.compile(r"[A-Za-z][\w+.-]*://")
+_LOGIN = re.compile(r"//[^/@\s]*@")
+_ENVIRONMENT = {
+    # MLflow reports how it is used unless it is told not to before it is imported.
+    "MLFLOW_DISABLE_TELEMETRY": "true",
+    "DO_NOT_TRACK": "true",
+    # It would go on for minutes with a server that is gone.
+    "MLFLOW_HTTP_REQUEST_MAX_RETRIES": "2",
+    "MLFLOW_HTTP_REQUEST_TIMEOUT": "10",
+    "MLFLOW_ASYNC_TRACE_LOGGING_RETRY_TIMEOUT": "20",
+    # More would only wait for each other at a database.
+    "MLFLOW_ASYNC_TRACE_LOGGING_MAX_WORKERS": "1",
+    "MLFLOW_LOGGING_LEVEL": "ERROR",
+}
+
+Put = Callable[[Any, str], object]
 
 
 class Tracker:
-    """Puts figures and files into an MLflow run; without one it does nothing.
+    """Puts figures and files into an MLflow run, from a thread of its own; without MLflow it does nothing.
+
+    Nothing is put in before `begin`, and whoever calls never waits for the store.
 
     Args:
         mlflow: The module, or None.
+        folder: Where it is noted which MLflow run it is; a later sitting goes on with it.
+        name: Of a new MLflow run.
         complain: Told of the first thing that failed; nothing is put in after that.
     """
 
-    def __init__(self, mlflow: Any = None, complain: Callable[[str], None] = lambda why: None) -> None:
-        self._mlflow, self._complain = mlflow, complain
+    def __init__(
+        self,
+        mlflow: Any = None,
+        folder: Path = Path(),
+        name: str = "",
+        complain: Callable[[str], None] = lambda why: None,
+    ) -> None:
+        self._mlflow, self._folder, self._name, self._complain = mlflow, folder, name, complain
+        self._run_id = ""
+        self._ended = "FINISHED"
+        self._failed = mlflow is None
+        self._waiting: queue.SimpleQueue[Put | None] = queue.SimpleQueue()
+        self._thread: threading.Thread | None = None
+
+    def begin(self, values: Mapping[str, Any]) -> None:
+        """Begin the MLflow run, or go on with that of the folder, and put in what it is. Only the first call counts.
+
+        Called by the thread that entered `tracking`, once the folder is known to be that of this run. Keys, addresses
+        and paths are left out; what is there from an earlier sitting stays.
+        """
+        if self._mlflow is None or self._thread is not None:
+            return
+        self._thread = threading.Thread(target=self._work, name="videohv-mlflow", daemon=True)
+        try:
+            earlier = _earlier(self._mlflow, self._folder)
+            run = self._mlflow.start_run(run_id=earlier, run_name=None if earlier else self._name)
+            self._run_id = run.info.run_id
+            self._folder.mkdir(parents=True, exist_ok=True)
+            write_whole(self._folder / NAME, json.dumps({"run_id": self._run_id}))
+            self._mlflow.tracing.enable()
+        except Exception as error:
+            self._fail(error)
+        self._thread.start()
+        self.settings(values)
 
     def settings(self, values: Mapping[str, Any]) -> None:
-        """Put in what it is; keys and addresses are left out. What is there from an earlier sitting stays."""
+        """Put in more of what it is, as `begin`."""
         texts = {name: _text(value) for name, value in values.items() if value not in (None, "", (), [], {})}
 
-        def put(mlflow: Any) -> None:
-            there = mlflow.get_run(mlflow.active_run().info.run_id).data.params
-            mlflow.log_params({name: text for name, text in texts.items() if name not in there})
+        def put(mlflow: Any, run_id: str) -> None:
+            there = mlflow.get_run(run_id).data.params
+            mlflow.log_params({name: text for name, text in texts.items() if name not in there}, run_id=run_id)
 
-        self._try(put)
+        self._put(put)
 
     def figures(self, values: Mapping[str, float | None], step: int | None = None) -> None:
         """Put in what came of it, or of a step of it."""
         known = {name: float(value) for name, value in values.items() if value is not None}
-        self._try(lambda mlflow: mlflow.log_metrics(known, step=step))
+        self._put(lambda mlflow, run_id: mlflow.log_metrics(known, step=step, run_id=run_id))
 
     def file(self, path: Path) -> None:
-        """Put in a file, if it is there."""
+        """Put in a file, if it is there; it must stay there."""
         if path.is_file():
-            self._try(lambda mlflow: mlflow.log_artifact(str(path)))
+            self._put(lambda mlflow, run_id: mlflow.log_artifact(str(path), run_id=run_id))
 
     def text(self, name: str, content: str) -> None:
         """Put in a text as a file of that name."""
-        self._try(lambda mlflow: mlflow.log_text(content, name))
+        self._put(lambda mlflow, run_id: mlflow.log_text(content, name, run_id=run_id))
 
-    def _try(self, put: Callable[[Any], object]) -> None:
-        if self._mlflow is None:
+    def stopped(self) -> None:
+        """Say that it ended before it was done."""
+        self._ended = "KILLED"
+
+    def end(self, error: BaseException | None = None) -> None:
+        """Put in what is still waiting, as far as that does not take too long, and end the MLflow run."""
+        if self._thread is None:
             return
+        if error is not None:
+            self._ended = "KILLED" if isinstance(error, KeyboardInterrupt) else "FAILED"
+        self._put(lambda mlflow, run_id: mlflow.flush_trace_async_logging())
+        self._waiting.put(None)
+        self._thread.join(PATIENCE)
+        if self._thread.is_alive():
+            self._fail(TimeoutError(f"it did not take what was put in within {PATIENCE:.0f} s"))
         try:
-            put(self._mlflow)
-        except Exception as error:
-            # A store that is gone must not cost the run.
-            self._mlflow = None
-            self._complain(f"MLflow has taken nothing more since: {without_keys(_short(error))}")
+            self._mlflow.end_run(self._ended)
+        except Exception as failure:
+            self._fail(failure)
+
+    def _put(self, put: Put) -> None:
+        if self._thread is not None and not self._failed:
+            self._waiting.put(put)
+
+    def _work(self) -> None:
+        while (put := self._waiting.get()) is not None:
+            if self._failed:
+                continue
+            try:
+                put(self._mlflow, self._run_id)
+            except Exception as error:
+                self._fail(error)
+
+    def _fail(self, error: BaseException) -> None:
+        # A store that is gone must not cost the run.
+        if self._failed:
+            return
+        self._failed = True
+        self._mlflow.tracing.disable()
+        self._complain(f"MLflow has taken nothing more since: {_short(error)}")
 
 
 @contextmanager
@@ -79,8 +166,8 @@ def tracking(
 
     Args:
         uri: Of the store: `sqlite:///FILE`, `http://…`, or a folder, in which a database is made; None tracks nothing.
-        folder: Where it is noted which MLflow run it is; a later call goes on with it.
-        name: Of a new MLflow run.
+        folder: As `Tracker`.
+        name: As `Tracker`.
         complain: As `Tracker`.
 
     Raises:
@@ -92,28 +179,23 @@ def tracking(
         return
     mlflow = _loaded()
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        before = _opened(mlflow, uri, folder)
-        run = mlflow.start_run(run_id=before, run_name=None if before else name)
-        write_whole(folder / NAME, json.dumps({"run_id": run.info.run_id}))
+        _open(mlflow, uri)
     except Exception as error:
-        raise InputError(f"--mlflow {_shown(uri)}: it cannot be used ({without_keys(_short(error))})") from None
-    ended = "FINISHED"
-    mlflow.tracing.configure(span_processors=[_without_secrets])
+        raise InputError(f"--mlflow {_shown(uri)}: it cannot be used ({_short(error)})") from None
+    mlflow.tracing.configure(span_processors=[slim])
     mlflow.dspy.autolog(silent=True)
+    # Until it is clear which run it is, calls belong to none.
+    mlflow.tracing.disable()
+    tracker, ended = Tracker(mlflow, folder, name, complain), None
     try:
         with _heard():
-            yield Tracker(mlflow, complain)
+            yield tracker
     except BaseException as error:
-        ended = "KILLED" if isinstance(error, KeyboardInterrupt) else "FAILED"
+        ended = error
         raise
     finally:
         mlflow.dspy.autolog(disable=True, silent=True)
-        try:
-            mlflow.flush_trace_async_logging()
-            mlflow.end_run(ended)
-        except Exception as error:
-            complain(f"the MLflow run could not be ended: {without_keys(_short(error))}")
+        tracker.end(ended)
         mlflow.tracing.configure(span_processors=None)
 
 
@@ -122,16 +204,14 @@ def _heard() -> AbstractContextManager[None]:
     import dspy
     from mlflow.dspy.callback import MlflowCallback
 
-    there = dspy.settings.callbacks or []
-    heard = any(isinstance(callback, MlflowCallback) for callback in there)
-    made: AbstractContextManager[None] = dspy.context(callbacks=[*there, *([] if heard else [MlflowCallback()])])
+    others = [callback for callback in dspy.settings.callbacks or () if not isinstance(callback, MlflowCallback)]
+    made: AbstractContextManager[None] = dspy.context(callbacks=[*others, listener()])
     return made
 
 
 def _loaded() -> Any:
-    # MLflow reports how it is used unless it is told not to before it is imported.
-    os.environ.setdefault("MLFLOW_DISABLE_TELEMETRY", "true")
-    os.environ.setdefault("DO_NOT_TRACK", "true")
+    for name, value in _ENVIRONMENT.items():
+        os.environ.setdefault(name, value)
     try:
         import mlflow
         import mlflow.dspy
@@ -143,10 +223,10 @@ def _loaded() -> Any:
     return mlflow
 
 
-def _opened(mlflow: Any, uri: str, folder: Path) -> str | None:
-    """Choose store and experiment. Returns the MLflow run that the folder names, if the store has it."""
+def _open(mlflow: Any, uri: str) -> None:
+    """Choose store and experiment."""
     home: Path | None = None
-    if not _SCHEME.match(uri):
+    if not _SCHEME.match(uri) and uri != "databricks":
         home = Path(uri).absolute()
         home.mkdir(parents=True, exist_ok=True)
         uri = f"sqlite:///{home / 'mlflow.db'}"
@@ -154,37 +234,23 @@ def _opened(mlflow: Any, uri: str, folder: Path) -> str | None:
         home = Path(uri.removeprefix("sqlite:///")).absolute().parent
     mlflow.set_tracking_uri(uri)
     client = mlflow.MlflowClient()
-    found = client.get_experiment_by_name(EXPERIMENT)
-    if found is None:
+    if client.get_experiment_by_name(EXPERIMENT) is None:
         # A database says nothing of where files go; beside it they are found.
         client.create_experiment(EXPERIMENT, artifact_location=(home / "artifacts").as_uri() if home else None)
     mlflow.set_experiment(EXPERIMENT)
+
+
+def _earlier(mlflow: Any, folder: Path) -> str | None:
+    """The MLflow run that the folder names, if the store has it."""
     try:
         named = str(json.loads((folder / NAME).read_text(encoding="utf-8"))["run_id"])
-        return str(client.get_run(named).info.run_id)
-    except (OSError, ValueError, KeyError, TypeError, mlflow.exceptions.MlflowException):
+        return str(mlflow.MlflowClient().get_run(named).info.run_id)
+    except (OSError, ValueError, KeyError, TypeError):
         return None
-
-
-def _without_secrets(span: Any) -> None:
-    """Take keys and the bytes of pictures out of what is traced."""
-    for get, put in (("inputs", span.set_inputs), ("outputs", span.set_outputs)):
-        put(_cleaned(getattr(span, get)))
-    for name, value in list(span.attributes.items()):
-        if not name.startswith("mlflow.span"):
-            span.set_attribute(name, _cleaned(value))
-
-
-def _cleaned(value: Any) -> Any:
-    if isinstance(value, str):
-        return without_keys(_PICTURE.sub("[picture]", value))
-    if isinstance(value, Mapping):
-        return {key: "[key]" if "api_key" in str(key) else _cleaned(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_cleaned(item) for item in value]
-    if value is None or isinstance(value, bool | int | float):
-        return value
-    return _cleaned(str(value))
+    except mlflow.exceptions.MlflowException as error:
+        if error.error_code == "RESOURCE_DOES_NOT_EXIST":
+            return None
+        raise
 
 
 def _text(value: Any) -> str:
@@ -193,9 +259,9 @@ def _text(value: Any) -> str:
 
 
 def _short(error: BaseException) -> str:
-    return " ".join(str(error).split())[:300] or type(error).__name__
+    return _shown(without_keys(" ".join(str(error).split())))[:300] or type(error).__name__
 
 
-def _shown(uri: str) -> str:
-    """A URI without the login that it may hold."""
-    return re.sub(r"//[^/@]*@", "//", uri)
+def _shown(text: str) -> str:
+    """The text without the logins that addresses in it may hold."""
+    return _LOGIN.sub("//", text)
