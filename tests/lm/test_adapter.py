@@ -51,6 +51,7 @@ REPLIES: dict[str, Any] = {
     "confidence": 0.5,
     "certainty": 2,
     "missing": "m",
+    "options": ["a", "b"],
 }
 
 

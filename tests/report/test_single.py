@@ -1,11 +1,13 @@
 from __future__ import annotations
 
+import html
+
 import pytest
 
 from tests.support.hostile import PLANTED, a_hostile_trace
 from tests.support.html import Read, dangers
 from tests.support.traces import a_check, a_look, a_question, a_round, a_trace, evidence, window
-from videohv.report import html_of
+from videohv.report import html_of, notebook_html
 from videohv.types import Answer, Degradation, Mode, Outcome, RoleUsage, Segment, Status, Trace, VideoInfo, Window
 
 FIELDS = (
@@ -56,6 +58,16 @@ def test_options_have_their_hypothesis_and_both_verdicts() -> None:
 )
 def test_what_went_wrong_is_said(trace: Trace, said: str) -> None:
     assert said in Read(html_of(trace)).text
+
+
+def test_that_options_were_proposed_is_said_where_they_were() -> None:
+    made_up = a_trace(question=a_question(proposed=True))
+    assert "No options were given: these were proposed" in Read(html_of(made_up)).text
+    assert "No options were given: these were proposed" in html.unescape(notebook_html(made_up))
+    assert "No options were given" not in Read(html_of(a_trace())).text
+    nothing = a_question(proposed=True, options=(), answer_index=None)
+    failed = a_trace(question=nothing, outcome=Outcome.PARSE_FAILED, rounds=())
+    assert "none could be proposed" in Read(html_of(failed)).text
 
 
 def test_a_failure_is_neither_right_nor_wrong() -> None:

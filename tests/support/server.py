@@ -207,6 +207,8 @@ class _Http(ThreadingHTTPServer):
 
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
+    # A reply goes out in two pieces, and the second would wait 40 ms for word that the first has arrived.
+    disable_nagle_algorithm = True
     server: _Http
 
     def log_message(self, format: str, *args: object) -> None:

@@ -37,6 +37,7 @@ from videohv.lm.overheard import overhearing
 from videohv.modules.inputs import as_question, open_video
 from videohv.modules.methods import make_method, method_names
 from videohv.modules.program import VideoProgram
+from videohv.modules.proposer import STEP as PROPOSER
 from videohv.modules.recorder import listening
 from videohv.modules.settings import Part
 from videohv.modules.speech import Speech, find_speech, speech_in
@@ -103,7 +104,7 @@ def ask(
     verbose: VerboseOption = False,
     as_json: JSONOption = False,
 ) -> int:
-    """Ask one multiple-choice question about a video."""
+    """Ask one question about a video, with options or without."""
     for name, file in (("--trace", trace), ("--report", report)):
         if file is not None and not os.access(file.absolute().parent, os.W_OK):
             raise InputError(f"{name} {file}: its folder is not there or cannot be written to")
@@ -126,7 +127,8 @@ def ask(
         opened = None if given is not None and not is_there else open_video(source, decoder)
         if opened is not None and answerer.reads_captions and subtitles is None and not no_subtitles:
             speech = find_speech(source)
-        with choose_lms(lm, vision_lm, seed, roles=role, profile=profile, steps=steps_of(answerer), quiet=as_json):
+        steps = (*steps_of(answerer), *((PROPOSER,) if asked.proposed else ()))
+        with choose_lms(lm, vision_lm, seed, roles=role, profile=profile, steps=steps, quiet=as_json):
             result = run_question(answerer, asked, opened, given, speech, quiet=as_json)
     if as_json:
         OUT.out(as_result(result))

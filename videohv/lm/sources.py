@@ -169,7 +169,9 @@ class Packages:
                 if not isinstance(error, Exception):
                     # Interrupted: what still runs would be waited for, and what just begins too.
                     pool.shutdown(wait=False, cancel_futures=True)
-                    while concurrent.futures.wait(running, timeout=_AGAIN_SECONDS).not_done:
+                    # Those that never began are cancelled, which `wait` does not take for done.
+                    begun = [future for future in running if not future.cancelled()]
+                    while concurrent.futures.wait(begun, timeout=_AGAIN_SECONDS).not_done:
                         _end_downloads()
                 raise
             finally:

@@ -172,7 +172,7 @@ class VideoProgram(dspy.Module):
     ) -> dspy.Prediction:
         asked = as_question(question, options)
         said = as_speech(speech)
-        answerer = self if asked.options else self._willing()
+        answerer = self._willing(asked) if asked.proposed else self
         return answerer._asked(asked, video, captions, said)
 
     def _asked(
@@ -191,9 +191,9 @@ class VideoProgram(dspy.Module):
                 trace = recorder.trace(Outcome.MISSING_INPUT, error=str(failure))
         return _prediction(trace)
 
-    def _willing(self) -> VideoProgram:
+    def _willing(self, asked: Question) -> VideoProgram:
         """The same program for a question without options: none that is proposed need be right, so it may decline."""
-        if not self.reads_captions:
+        if not asked.options and not self.reads_captions:
             raise InputError(f"the method {self.method!r} works on no captions, from which options could be proposed")
         willing = copy.copy(self)
         willing.settings = self.settings.model_copy(update={"may_abstain": True})

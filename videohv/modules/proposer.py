@@ -6,39 +6,47 @@ keeps its agents whether its questions have options or not.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
+from itertools import islice
+from typing import TypeVar
 
 import dspy
 
 from videohv import signatures
-from videohv.lm.roles import declare_role, lm_for
-from videohv.modules.ask import Unusable, ask
+from videohv.lm.roles import declare_role, lm_for, looks
+from videohv.modules.ask import TooLong, Unusable, ask
 from videohv.modules.pieces import caption_tokens, in_pieces, text_of
 from videohv.modules.recorder import EventKind, Recorder
-from videohv.modules.render import summary_text, tidy
+from videohv.modules.render import MOST_ITEMS, summary_text, tidy
 from videohv.modules.settings import MethodSettings
+from videohv.modules.summary import Summary
 from videohv.modules.thinker import STEP as THINKER
+from videohv.modules.thinker import Thinker
 from videohv.modules.timeline import Timeline
-from videohv.types import Question
+from videohv.types import MAX_OPTIONS, Question, letter
+
+Part = TypeVar("Part", bound=dspy.Module)
 
 STEP = declare_role("options")
 MOST, LEAST = 5, 2
 LONGEST = 300
 """Characters of a proposed option; what is longer tells a story and is cut."""
 
+_MARK = re.compile(r"\(?([A-Za-z]|\d{1,2})[.):]+ (?=\S)", re.ASCII)
+
 
 class Proposer(dspy.Module):
     """Proposes the options of an open question.
 
     Args:
-        like: The agent whose model is asked where none is chosen for the role `options`, with its role; None is the
-            general one.
+        lm: The model that is asked; None is the one for the role `options`, or else the general one.
     """
 
-    def __init__(self, like: tuple[str, dspy.Predict] | None = None) -> None:
+    def __init__(self, lm: dspy.BaseLM | None = None) -> None:
         super().__init__()
         self.predict = dspy.Predict(signatures.ProposeOptions)
-        self._like = like
+        self.predict.lm = lm
 
     def forward(self, question: Question, known: str) -> Question:
         """Propose.
@@ -53,27 +61,8 @@ class Proposer(dspy.Module):
         Raises:
             StepFailed: If no reply had two different options.
         """
-        role, predictor = self._like or (STEP, self.predict)
-        options = ask(
-            STEP,
-            self.predict,
-            lambda p: _read(p.options),
-            lm=lm_for(role, predictor.lm),
-            captions=known,
-            question=question.text,
-        )
-        return question.model_copy(update={"options": options})
-
-
-def _read(proposed: Iterable[str]) -> tuple[str, ...]:
-    different: dict[str, str] = {}
-    for one in proposed:
-        text = tidy(str(one))[:LONGEST].strip()
-        if text:
-            different.setdefault(text.casefold(), text)
-    if len(different) < LEAST:
-        raise Unusable(f"{len(different)} different options were proposed; at least {LEAST} are needed")
-    return tuple(different.values())[:MOST]
+        options = ask(STEP, self.predict, lambda p: _read(p.options), captions=known, question=question.text)
+        return question.model_copy(update={"options": options, "proposed": True})
 
 
 def propose(recorder: Recorder, timeline: Timeline, settings: MethodSettings, agents: dspy.Module) -> None:
@@ -89,15 +78,55 @@ def propose(recorder: Recorder, timeline: Timeline, settings: MethodSettings, ag
     Raises:
         StepFailed: If summary or options failed for good.
     """
-    thinker, summary = getattr(agents, "thinker", None), getattr(agents, "summary", None)
-    proposer = Proposer((THINKER, thinker.predict) if thinker is not None else None)
+    thinker, summary = _part(agents, "thinker", Thinker), _part(agents, "summary", Summary)
+    proposer = Proposer(lm_for(STEP, given=_model_of(agents, thinker)))
     pieces = in_pieces(timeline.lines, caption_tokens(STEP, proposer.predict, settings))
-    if summary is not None and (thinker is not None or len(pieces) > 1):
-        recorder.summary = summary(timeline, recorder.question, settings)
+    asked = recorder.question
+    if summary is None:
+        # What fits is taken from the whole length.
+        recorder.question = proposer(asked, text_of(timeline.lines[:: len(pieces)]))
+    elif thinker is None and len(pieces) == 1:
+        try:
+            recorder.question = proposer(asked, text_of(pieces[0]))
+        except TooLong as failure:
+            recorder.warn(f"options are proposed from the summary, since the captions do not fit after all: {failure}")
+    if summary is not None and recorder.question is asked:
+        recorder.summary = summary(timeline, asked, settings)
         recorder.emit(EventKind.SUMMARY, recorder.summary)
-        known = summary_text(recorder.summary)
-    else:
-        # Where nothing makes a summary, what fits is taken from the whole length.
-        known = text_of(timeline.lines[:: len(pieces)])
-    recorder.question = proposer(recorder.question, known)
+        recorder.question = proposer(asked, summary_text(recorder.summary))
     recorder.emit(EventKind.OPTIONS, recorder.question)
+
+
+def _part(agents: dspy.Module, name: str, kind: type[Part]) -> Part | None:
+    part = getattr(agents, name, None)
+    return part if isinstance(part, kind) else None
+
+
+def _model_of(agents: dspy.Module, thinker: Thinker | None) -> dspy.BaseLM | None:
+    """The Thinker's model, or else the general one; where there is none, that of the first agent that reads."""
+    if thinker is not None:
+        return lm_for(THINKER, thinker.predict.lm)
+    own = (predictor.lm for name, predictor in agents.named_predictors() if not looks(name.removesuffix(".predict")))
+    return dspy.settings.lm or next((lm for lm in own if lm is not None), None)
+
+
+def _read(proposed: Iterable[str]) -> tuple[str, ...]:
+    texts = [text for one in islice(proposed, MOST_ITEMS) if (text := tidy(str(one)))]
+    different: dict[str, str] = {}
+    for text in (text[:LONGEST].strip() for text in _unmarked(texts)):
+        different.setdefault(text.casefold().strip(" ."), text)
+    different.pop("", None)
+    if len(different) < LEAST:
+        raise Unusable(f"{len(different)} different options were proposed; at least {LEAST} are needed")
+    return tuple(different.values())[:MOST]
+
+
+def _unmarked(texts: list[str]) -> list[str]:
+    """The texts without the letters or numbers that they were not to have, if they have them in order."""
+    found = [match for text in texts if (match := _MARK.match(text))]
+    marks = [match[1].upper() for match in found]
+    if len(found) != len(texts) or len(texts) > MAX_OPTIONS:
+        return texts
+    if marks not in ([letter(i) for i in range(len(texts))], [str(i + 1) for i in range(len(texts))]):
+        return texts
+    return [text[match.end() :] for text, match in zip(texts, found, strict=True)]

@@ -10,6 +10,9 @@ from videohv.report.reasoning import rounds
 from videohv.report.timeline import timeline
 from videohv.types import Check, Outcome, Trace, Verdict, clock, letter
 
+_PROPOSED = "No options were given: these were proposed from what is known of the video."
+_NONE = "No options were given, and none could be proposed."
+
 
 def head(trace: Trace, view: View) -> Markup:
     """Question, answer and why, and what the answer had to do without."""
@@ -25,9 +28,7 @@ def head(trace: Trace, view: View) -> Markup:
         "div",
         tag("p", " · ".join(_about(trace)), class_="over"),
         tag("h1", question.text, dir="auto"),
-        note("No options were given: these were proposed from what is known of the video.")
-        if question.proposed
-        else None,
+        note(_PROPOSED if question.options else _NONE) if question.proposed else None,
         tag("div", _answer(trace), tag("p", chips, class_="chips"), class_="verdict"),
         prose(trace.answer.reasoning, "why") if trace.answer else None,
         _troubles(trace),

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Self
+from typing import Any, Self
 
-from pydantic import field_validator, model_validator
+from pydantic import SerializerFunctionWrapHandler, field_validator, model_serializer, model_validator
 
 from videohv.types.base import MAX_OPTIONS, MIN_OPTIONS, Value, letter
 from videohv.types.video import Window
@@ -63,6 +63,14 @@ class Question(Value):
         if self.answer_index is not None and not 0 <= self.answer_index < len(self.options):
             raise ValueError(f"answer_index {self.answer_index} is not one of the {len(self.options)} options")
         return self
+
+    @model_serializer(mode="wrap")
+    def _written(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        written: dict[str, Any] = write(self)
+        # The hashes of benchmarks and the ids of batches are over this text: that of a given question stays as it was.
+        if not self.proposed:
+            written.pop("proposed", None)
+        return written
 
     @property
     def duplicates(self) -> tuple[tuple[int, ...], ...]:
