@@ -122,7 +122,8 @@ class DecordProcess:
 
     def _receive(self, deadline: float) -> Reply:
         try:
-            if not self._connection.poll(deadline):
+            # With no time at all nothing is in time, however quick the child was.
+            if deadline <= 0 or not self._connection.poll(deadline):
                 raise DecordFailed(f"gave nothing for {deadline:.3g} s and was ended")
             reply: Reply = self._connection.recv()
         except (EOFError, OSError) as error:

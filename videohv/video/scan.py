@@ -99,6 +99,9 @@ class Scan:
         return self.origin + int((seconds + 1e-6) / float(self.tick))
 
 
+_ENCRYPTED = "is encrypted (common encryption), so that no frame can be decoded; give an unprotected copy"
+
+
 def _scan(path: Path) -> Scan:
     found = _looked_through(path, wary=True) or _looked_through(path, wary=False)
     assert found is not None
@@ -112,8 +115,9 @@ def _looked_through(path: Path, wary: bool) -> Scan | None:
         first: VideoFrame | None = None
         for packet in source.packets():
             tally.add(packet, started=first is not None)
-            if tally.packets == 1:
-                tally.encrypted = packet.has_sidedata("encryption_info")
+            if tally.packets == 1 and packet.has_sidedata("encryption_info"):
+                # Before anything is decoded: now and then a decoder takes such noise for a picture.
+                raise DecodeError(f"{path}: {_ENCRYPTED}")
             if first is None:
                 first = next(iter(source.decode(packet)), None)
                 if first is None and tally.packets >= _FIRST_FRAME_TRIES:
@@ -128,8 +132,6 @@ def _looked_through(path: Path, wary: bool) -> Scan | None:
 
 
 def _why_nothing(tally: Tally) -> str:
-    if tally.encrypted:
-        return "is encrypted (common encryption), so that no frame can be decoded; give an unprotected copy"
     if not tally.packets:
         return "has a video stream without any data, perhaps cut short; download or copy it again"
     return f"none of its first {tally.packets} packets gives a frame, so it is damaged or protected; give another copy"

@@ -35,7 +35,6 @@ class Tally:
         leading: Whether a packet is shown before the key frame that it follows.
         jumps: Whether a key frame is shown before something that came earlier.
         all_keys: Whether every packet is a key frame.
-        encrypted: Whether the first packet says that it is encrypted.
     """
 
     second: int
@@ -57,7 +56,6 @@ class Tally:
     leading: bool = False
     jumps: bool = False
     all_keys: bool = True
-    encrypted: bool = False
 
     def add(self, packet: Packet[VideoStream], started: bool) -> None:
         """Adds a packet; `started` says whether one before it gave a frame."""
