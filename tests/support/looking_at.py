@@ -100,6 +100,7 @@ def _wrong(broken: Broken, wanted: Sequence[float], frames: Sequence[Frame]) -> 
 def main(listing: str, decoder: str, threads: str = "1") -> None:
     """See the module."""
     from videohv.video.decord_pool import POOL
+    from videohv.video.pool import SOURCES
 
     every = [_broken(json.loads(line)) for line in Path(listing).read_text(encoding="utf-8").splitlines()]
     lock = threading.Lock()
@@ -128,6 +129,7 @@ def main(listing: str, decoder: str, threads: str = "1") -> None:
             list(pool.map(one, every))
     idle = len(POOL.idle)
     POOL.close()
+    SOURCES.close()
     left = [t.name for t in threading.enumerate() if t is not threading.main_thread()]
     say(finished=True, threads=left, processes=_children(), idle=idle)
 

@@ -84,12 +84,12 @@ def test_sound_files_are_decoded_once_and_sparingly(clip: Clip, monkeypatch: pyt
     monkeypatch.setattr(Source, "decode", counted_decode)
     times = [i / 10 + 0.05 for i in range(0, FRAMES, 13)]
     assert numbers(clip(name), times) == list(range(0, FRAMES, 13))
-    assert opened == 1, "what the decoder holds back was looked for a second time"
+    assert opened <= 1, "what the decoder holds back was looked for a second time"
     assert given <= FRAMES
     assert given - skippable <= len(times) + 10
     opened = given = 0
     assert numbers(clip(name), [20.05, 20.25]) == [200, 202]
-    assert opened == 1
+    assert opened <= 1
     assert given <= (210 if name == "one_group.mkv" else 100)
 
 

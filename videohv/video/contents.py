@@ -44,7 +44,7 @@ def streams_of(path: Path) -> tuple[StreamInfo, ...]:
         DecodeError: Its video cannot be decoded.
     """
     read = scan(path).stream
-    with Source(path, read) as source:
+    with Source(path, read, whole=True) as source:
         return tuple(_described(stream, stream.index == read) for stream in source.container.streams)
 
 

@@ -3,20 +3,10 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterator
 from io import BufferedReader
 from pathlib import Path
-from typing import NamedTuple
 
-_MOST_BOXES = 1000
-
-
-class Box(NamedTuple):
-    """A part of the file: its four letters, and where its contents begin and end."""
-
-    kind: bytes
-    start: int
-    end: int
+from videohv.video.boxes import Box, boxes, find, read
 
 
 def shows_all(path: Path) -> bool:
@@ -34,14 +24,14 @@ def shows_all(path: Path) -> bool:
     try:
         with path.open("rb") as file:
             size = file.seek(0, 2)
-            moov = next((box for box in _boxes(file, 0, size) if box.kind == b"moov"), None)
+            moov = next((box for box in boxes(file, 0, size) if box.kind == b"moov"), None)
             return moov is not None and _all_shown(file, moov)
     except (OSError, struct.error, ValueError):
         return False
 
 
 def _all_shown(file: BufferedReader, moov: Box) -> bool:
-    parts = list(_boxes(file, moov.start, moov.end))
+    parts = list(boxes(file, moov.start, moov.end))
     header = next((part for part in parts if part.kind == b"mvhd"), None)
     if header is None or any(part.kind == b"mvex" for part in parts):
         return False
@@ -51,20 +41,20 @@ def _all_shown(file: BufferedReader, moov: Box) -> bool:
 
 
 def _track_shown(file: BufferedReader, track: Box, movie_scale: int) -> bool:
-    handler = _find(file, track, b"mdia", b"hdlr")
+    handler = find(file, track, b"mdia", b"hdlr")
     if handler is None:
         return False
-    if _read(file, handler, 12)[8:] != b"vide":
+    if read(file, handler, 12)[8:] != b"vide":
         return True
-    edits = _find(file, track, b"edts", b"elst")
-    media = _find(file, track, b"mdia", b"mdhd")
+    edits = find(file, track, b"edts", b"elst")
+    media = find(file, track, b"mdia", b"mdhd")
     if edits is None or media is None:
         return media is not None
-    version, count = struct.unpack(">B3xI", _read(file, edits, 8))
+    version, count = struct.unpack(">B3xI", read(file, edits, 8))
     if not 1 <= count <= 2 or version > 1:
         return bool(count == 0)
     entry = struct.Struct(">Qqi" if version else ">Iii")
-    *before, (length, start, rate) = entry.iter_unpack(_read(file, edits, 8 + count * entry.size)[8:])
+    *before, (length, start, rate) = entry.iter_unpack(read(file, edits, 8 + count * entry.size)[8:])
     if before and before[0][1] != -1:
         return False
     scale, duration = _scale_and_duration(file, media)
@@ -76,43 +66,14 @@ def _track_shown(file: BufferedReader, track: Box, movie_scale: int) -> bool:
 
 def _delay(file: BufferedReader, track: Box) -> int:
     """Ticks between the decoding and the showing of the first picture."""
-    offsets = _find(file, track, b"mdia", b"minf", b"stbl", b"ctts")
+    offsets = find(file, track, b"mdia", b"minf", b"stbl", b"ctts")
     if offsets is None:
         return 0
-    count, _, offset = struct.unpack(">4xIIi", _read(file, offsets, 16))
+    count, _, offset = struct.unpack(">4xIIi", read(file, offsets, 16))
     return int(offset) if count else 0
 
 
 def _scale_and_duration(file: BufferedReader, header: Box) -> tuple[int, int]:
-    form = ">20xIQ" if _read(file, header, 1) == b"\1" else ">12xII"
-    scale, duration = struct.unpack(form, _read(file, header, struct.calcsize(form)))
+    form = ">20xIQ" if read(file, header, 1) == b"\1" else ">12xII"
+    scale, duration = struct.unpack(form, read(file, header, struct.calcsize(form)))
     return int(scale), int(duration)
-
-
-def _find(file: BufferedReader, box: Box, *kinds: bytes) -> Box | None:
-    found: Box | None = box
-    for kind in kinds:
-        if found is not None:
-            found = next((part for part in _boxes(file, found.start, found.end) if part.kind == kind), None)
-    return found
-
-
-def _read(file: BufferedReader, box: Box, size: int) -> bytes:
-    file.seek(box.start)
-    return file.read(min(size, box.end - box.start))
-
-
-def _boxes(file: BufferedReader, start: int, end: int) -> Iterator[Box]:
-    for _ in range(_MOST_BOXES):
-        if start + 8 > end:
-            return
-        file.seek(start)
-        size, kind = struct.unpack(">I4s", file.read(8))
-        inside = start + 8
-        if size == 1:
-            size, inside = struct.unpack(">Q", file.read(8))[0], start + 16
-        size = size or end - start
-        if size < inside - start or start + size > end:
-            raise ValueError("a box that does not fit into its surroundings")
-        yield Box(kind, inside, start + size)
-        start += size

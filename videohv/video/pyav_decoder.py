@@ -16,6 +16,7 @@ from videohv.video.identity import content_hash
 from videohv.video.keys import key_frames
 from videohv.video.picture import Converter
 from videohv.video.plain import Pick, decode_in_order
+from videohv.video.pool import SOURCES
 from videohv.video.sampler import GopSampler
 from videohv.video.scan import Scan, scan
 from videohv.video.source import Source
@@ -56,7 +57,7 @@ class PyAVDecoder:
             return
         shown: Frame | None = None
         converter = Converter(index.orientation, short_side)
-        with Source(path, index.stream, index.whole) as source:
+        with SOURCES.taken(path, index.stream, index.whole, keep=index.reusable) as source:
             for pick in _picks(source, index, wanted, mode):
                 time = index.seconds(pick.pts)
                 if shown is not None and shown.time == time:

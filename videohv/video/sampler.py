@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Sequence
 from itertools import chain, pairwise
 
-from av import VideoFrame
+from av import Packet, VideoFrame
+from av.video.stream import VideoStream
 
 from videohv.video.gop import Segment
 from videohv.video.plain import Pick, Target
+from videohv.video.references import Plan, References
 from videohv.video.rescue import rescue
 from videohv.video.scan import Scan
 from videohv.video.seek import Run, start_at
@@ -48,6 +50,7 @@ class GopSampler:
         self._begun: Segment | None = None
         self._key: int | None = None
         self._clean = True
+        self._references = References(source.codec.extradata if source.codec.name == "h264" else None)
 
     def picks(self) -> Iterator[Pick]:
         """The frames, one for each time for which a frame can be had, in the order of the times."""
@@ -137,14 +140,24 @@ class GopSampler:
             self._key = segment.key if segment.shows_key else None
         if not chained:
             packets = packets[: 1 + max((i for i, p in enumerate(packets) if p.pts in ticks), default=-1)]
+        plan = None if primed or chained or segment.continues else self._plan(packets, ticks)
+        good = None if plan is None else {packets[i].pts for i in plan.good}
         for i, packet in enumerate(packets):
-            if primed or not segment.leads(packet):
-                for frame in self._source.decode(packet, needed=i == 0 or packet.pts in ticks):
-                    yield from self._settle(frame, segment)
+            if (primed or not segment.leads(packet)) and (plan is None or i in plan.given):
+                for frame in self._source.decode(packet, needed=plan is not None or i == 0 or packet.pts in ticks):
+                    if good is None or frame.pts in good:
+                        yield from self._settle(frame, segment)
         if not chained:
             for frame in self._source.decode(None):
-                yield from self._settle(frame, segment)
+                if good is None or frame.pts in good:
+                    yield from self._settle(frame, segment)
             yield from self._rescue(len(self._due), segment)
+
+    def _plan(self, packets: Sequence[Packet[VideoStream]], ticks: Collection[int]) -> Plan | None:
+        """Which packets are decoded; None leaves that to the decoder, so that no sign of damage is passed over."""
+        if self._source.failures or self._source.withheld or not self._index.reusable:
+            return None
+        return self._references.plan(packets, {i for i, packet in enumerate(packets) if packet.pts in ticks})
 
     def _settle(self, frame: VideoFrame, segment: Segment) -> Iterator[Pick]:
         """Hands out a decoded frame to the targets that mean it. Frames come in the order in which they are shown."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -12,8 +13,9 @@ from typing import Literal
 from av import VideoFrame
 
 from videohv.errors import DecodeError
-from videohv.video.identity import PerFile
+from videohv.video.identity import PerFile, check_file
 from videohv.video.picture import Orientation
+from videohv.video.pool import SOURCES
 from videohv.video.source import Source
 from videohv.video.tally import Tally
 
@@ -23,6 +25,8 @@ _CUT_SHORT_SHARE = 0.02
 _USUAL_RATE = Fraction(25)
 # Streams of pictures without a container around them, and so without any time.
 _BARE = frozenset({"h264", "hevc", "m4v", "mpegvideo", "obu"})
+
+_ACROSS = "frames that refer across key frames"
 
 _CLOCK_TIME = re.compile(r"(\d+):(\d\d):(\d\d(?:\.\d+)?)")
 
@@ -54,6 +58,7 @@ class Scan:
         largest_gop: Seconds between the two key frames that lie furthest apart, or the last and the end; None when
             packets have no times.
         marks: Ticks of key frames at least 8 s apart, ascending; where the file may be read from by several readers.
+        keys: Ticks of all key frames that are shown, in their order; empty where they are too many to be kept.
         irregular: What about the timeline only a careful reader gets right; empty for plain files.
         warnings: What a user should know about the file.
     """
@@ -76,8 +81,14 @@ class Scan:
     whole: bool
     largest_gop: float | None
     marks: Sequence[int]
+    keys: Sequence[int]
     irregular: tuple[str, ...]
     warnings: tuple[str, ...]
+
+    @property
+    def reusable(self) -> bool:
+        """Whether a source of the file can be read from anywhere, whatever was read from it before."""
+        return self.timed and self.seekable and self.whole and not set(self.irregular) - {_ACROSS}
 
     @property
     def duration(self) -> float:
@@ -103,32 +114,40 @@ _ENCRYPTED = "is encrypted (common encryption), so that no frame can be decoded;
 
 
 def _scan(path: Path) -> Scan:
-    found = _looked_through(path, wary=True) or _looked_through(path, wary=False)
-    assert found is not None
-    return found
+    file = check_file(path)
+    for wary in (True, False):
+        with ExitStack() as opened:
+            source = opened.enter_context(Source(path, wary=wary))
+            found = _looked_through(source)
+            if found is not None:
+                if found.reusable:
+                    opened.pop_all()
+                    SOURCES.give(source, file)
+                return found
+    raise AssertionError("a source that is not wary holds nothing back")
 
 
-def _looked_through(path: Path, wary: bool) -> Scan | None:
+def _looked_through(source: Source) -> Scan | None:
     """The scan; None when there are frames, but a wary source holds back each."""
-    with Source(path, wary=wary) as source:
-        tally = Tally(max(1, int(1 / source.tick)))
-        first: VideoFrame | None = None
-        for packet in source.packets():
-            tally.add(packet, started=first is not None)
-            if tally.packets == 1 and packet.has_sidedata("encryption_info"):
-                # Before anything is decoded: now and then a decoder takes such noise for a picture.
-                raise DecodeError(f"{path}: {_ENCRYPTED}")
-            if first is None:
-                first = next(iter(source.decode(packet)), None)
-                if first is None and tally.packets >= _FIRST_FRAME_TRIES:
-                    break
+    path = source.path
+    tally = Tally(max(1, int(1 / source.tick)))
+    first: VideoFrame | None = None
+    for packet in source.packets():
+        tally.add(packet, started=first is not None)
+        if tally.packets == 1 and packet.has_sidedata("encryption_info"):
+            # Before anything is decoded: now and then a decoder takes such noise for a picture.
+            raise DecodeError(f"{path}: {_ENCRYPTED}")
         if first is None:
-            first = next(iter(source.decode(None)), None)
-        if first is not None:
-            return _summed_up(source, tally, first, wary)
-        if wary and source.withheld:
-            return None
-        raise DecodeError(f"{path}: {_why_nothing(tally)}")
+            first = next(iter(source.decode(packet)), None)
+            if first is None and tally.packets >= _FIRST_FRAME_TRIES:
+                break
+    if first is None:
+        first = next(iter(source.decode(None)), None)
+    if first is not None:
+        return _summed_up(source, tally, first, source.wary)
+    if source.wary and source.withheld:
+        return None
+    raise DecodeError(f"{path}: {_why_nothing(tally)}")
 
 
 def _why_nothing(tally: Tally) -> str:
@@ -138,7 +157,7 @@ def _why_nothing(tally: Tally) -> str:
 
 
 def _summed_up(source: Source, tally: Tally, first: VideoFrame, whole: bool) -> Scan:
-    stream, container, tick = source.stream, source.container.format.name, source.tick
+    container, tick = source.container.format.name, source.tick
     nominal = max(1, round(1 / (_rate(source) * tick)))
     clock = _clock(tally, container)
     timed = clock == "shown" and not tally.untimed and not tally.restarts and tally.last is not None
@@ -163,11 +182,11 @@ def _summed_up(source: Source, tally: Tally, first: VideoFrame, whole: bool) -> 
         "packets without presentation times": not timed and not tally.restarts,
         "timestamps that begin anew": bool(tally.restarts),
         "frames hidden by an edit list": bool(tally.hidden),
-        "frames that refer across key frames": tally.leading,
+        _ACROSS: tally.leading,
         "timestamps that jump back": tally.jumps and not tally.restarts,
     }
     return Scan(
-        stream=stream.index,
+        stream=source.index,
         tick=tick,
         origin=origin,
         last=last,
@@ -186,6 +205,7 @@ def _summed_up(source: Source, tally: Tally, first: VideoFrame, whole: bool) -> 
         whole=whole,
         largest_gop=float(tally.largest_gap(origin, end) * tick) if timed else None,
         marks=tally.marks if timed else (),
+        keys=tally.keys if timed else (),
         irregular=tuple(note for note, found in notes.items() if found),
         warnings=_warnings(source, tally, float((end - origin) * tick), timed),
     )

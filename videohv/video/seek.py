@@ -30,10 +30,11 @@ def start_at(source: Source, index: Scan, tick: int) -> Run:
     seek repeated further back while it comes too late; the start of the file is the last resort.
     """
     near = index.seconds(tick) <= _NEAR_SECONDS
-    if index.seekable and not near:
+    if (index.seekable and not near) or (source.moved and index.reusable):
         for back in _BACK_SECONDS:
-            aim = tick - int(back / index.tick)
-            if aim <= index.origin:
+            aim = max(tick - int(back / index.tick), index.origin)
+            # Opening the file costs more than a seek to its start, which is not to be relied on in every container.
+            if aim == index.origin and not (source.moved and index.reusable):
                 break
             try:
                 source.seek(aim)
@@ -43,5 +44,7 @@ def start_at(source: Source, index: Scan, tick: int) -> Run:
             first = next(found, None)
             if first is not None and first.key <= tick:
                 return Run(chain((first,), found), seekable=True)
+            if aim == index.origin:
+                break
     source.rewind()
     return Run(segments(source.packets(), index.origin), seekable=near and index.seekable)

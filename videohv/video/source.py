@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from fractions import Fraction
 from pathlib import Path
 from types import TracebackType
@@ -10,6 +11,7 @@ from typing import Any, Literal, Self
 
 import av
 from av import Packet, VideoFrame
+from av import stream as av_stream
 from av.container import InputContainer
 from av.error import ArgumentError, FFmpegError
 from av.stream import Disposition
@@ -20,6 +22,7 @@ from videohv.errors import DecodeError, NotVideo
 from videohv.video.damage import Damage
 from videohv.video.edits import shows_all
 from videohv.video.identity import check_file
+from videohv.video.tracks import PROTOCOLS, alone
 
 # Containers that hold their own pictures. Playlists and scripts (hls, dash, concat) name other files and stay out, as
 # do single pictures and patterns of picture files (image2).
@@ -33,6 +36,13 @@ _TEXT: dict[str, Any] = {"metadata_errors": "replace"} if int(av.__version__.spl
 _READ_FAILURES = 50
 _STRAY_SECONDS = 60
 _DECODE_FAILURES = 3000
+# By estimate: of an entry in a container's index, with the tables it was made from, and of all else; and how many
+# pictures a decoder keeps.
+_ENTRY_BYTES, _OTHER_BYTES, _PICTURES = 40, 1 << 20, 8
+# Containers that pass over the packets of other streams without reading them.
+_PASS_OVER = ("mov", "matroska")
+# Older versions of PyAV cannot be told so.
+_DISCARD: Any = getattr(av_stream, "Discard", None)
 
 
 class Source:
@@ -42,28 +52,32 @@ class Source:
         path: The file.
         stream: Index of the video stream; None picks the best that is not a cover picture.
         wary: False also gives pictures that damage has spoilt.
+        whole: Whether streams that are no video must be there too.
 
     Raises:
         NotVideo: The file is missing, empty, not a media file of a known kind, or holds no video.
         DecodeError: It holds video that cannot be decoded by this build.
     """
 
-    def __init__(self, path: Path, stream: int | None = None, wary: bool = True) -> None:
+    def __init__(self, path: Path, stream: int | None = None, wary: bool = True, whole: bool = False) -> None:
         self.path = path
-        self._index = stream
-        self._wary = wary
+        self._chosen = stream
+        self.wary = wary
+        self._whole = whole
         self.failures = 0
         self.withheld = 0
         self.withheld_from: int | None = None
         self._open()
 
     def _open(self) -> None:
-        self._moved = False
+        self.moved = self._alone = False
         self._failed_in_a_row = 0
-        self.container = _open_container(self.path)
+        self.container, indices = _open_container(self.path, self._whole)
         try:
-            self.stream = _pick_stream(self.container, self.path, self._index)
-            self._index = self.stream.index
+            known = self._chosen is not None and self._chosen in indices
+            place = indices.index(self._chosen) if known else None
+            self.stream = _pick_stream(self.container, self.path, place)
+            self.index = self._chosen = indices[self.stream.index]
             self.codec: VideoCodecContext = self.stream.codec_context
             # One thread per reader: many videos are read side by side, and frame threads would only delay the frames.
             self.codec.thread_type = "NONE"
@@ -81,9 +95,16 @@ class Source:
             self.container.close()
             raise
 
+    @property
+    def size(self) -> int:
+        """Bytes that it takes in memory, by estimate."""
+        entries = sum(len(getattr(stream, "index_entries", ())) for stream in self.container.streams)
+        pictures = _PICTURES * 2 * self.codec.width * self.codec.height
+        return _ENTRY_BYTES * entries + pictures + _OTHER_BYTES
+
     def rewind(self) -> None:
         """Begins again at the first packet. The file is opened anew: not every container can seek back to its start."""
-        if self._moved:
+        if self.moved:
             self.container.close()
             self._open()
 
@@ -93,13 +114,23 @@ class Source:
         Raises:
             FFmpegError: The container cannot seek there.
         """
-        self._moved = True
+        self._leave_others()
+        self.moved = True
         self.container.seek(pts, stream=self.stream, backward=True)
 
     def packets(self) -> Iterator[Packet[VideoStream]]:
         """The stream's packets in decoding order from the current position; unreadable stretches are passed over."""
-        self._moved = True
+        self._leave_others()
+        self.moved = True
         yield from _without_strays(self._read(), self.tick)
+
+    def _leave_others(self) -> None:
+        """Has the container read nothing but this stream."""
+        if not self._alone and _DISCARD is not None and self.container.format.name.startswith(_PASS_OVER):
+            for stream in self.container.streams:
+                if stream.index != self.stream.index:
+                    stream.discard = _DISCARD.all
+        self._alone = True
 
     def _read(self) -> Iterator[Packet[VideoStream]]:
         failures = 0
@@ -145,7 +176,7 @@ class Source:
                 ) from error
             return []
         self._failed_in_a_row = 0
-        if not (self._wary and frames):
+        if not (self.wary and frames):
             return frames
         whole = []
         for frame in frames:
@@ -161,6 +192,7 @@ class Source:
         """Makes the decoder forget everything; the next packet must be a key frame."""
         self.codec.flush_buffers()
         self._damage.forget()
+        self._failed_in_a_row = 0
 
     def close(self) -> None:
         """Closes the file. Frames given before stay valid."""
@@ -202,11 +234,17 @@ def _seconds(time_base: Fraction | None) -> Fraction:
     return Fraction(time_base.numerator, time_base.denominator) if time_base else Fraction(1, 1000)
 
 
-def _open_container(path: Path) -> InputContainer:
+def _open_container(path: Path, whole: bool) -> tuple[InputContainer, Sequence[int]]:
+    """The container, and for each of its streams the index in the whole file."""
     full = check_file(path).path
     options = {"protocol_whitelist": "file", "format_whitelist": _FORMATS}
     if shows_all(Path(full)):
         options["advanced_editlist"] = "0"
+        video = None if whole else alone(full)
+        if video is not None:
+            with suppress(FFmpegError, ValueError):
+                given = {**options, "protocol_whitelist": PROTOCOLS}
+                return av.open(video.address, mode="r", container_options=given, **_TEXT), video.indices
     try:
         container: InputContainer = av.open(full, mode="r", container_options=options, **_TEXT)
     except (FFmpegError, ValueError) as error:
@@ -214,10 +252,10 @@ def _open_container(path: Path) -> InputContainer:
             f"{path}: is not a video file that can be opened ({_said(error)}); it may be another kind of file, "
             "a playlist, or cut short before its index"
         ) from error
-    return container
+    return container, range(len(container.streams))
 
 
-def _pick_stream(container: InputContainer, path: Path, index: int | None) -> VideoStream:
+def _pick_stream(container: InputContainer, path: Path, place: int | None) -> VideoStream:
     every = container.streams.video
     videos = [s for s in every if not s.disposition & _PICTURES_BESIDE]
     if not videos:
@@ -226,8 +264,8 @@ def _pick_stream(container: InputContainer, path: Path, index: int | None) -> Vi
     usable = [s for s in videos if _decodable(s)]
     if not usable:
         raise DecodeError(f"{path}: its codec is unknown to this FFmpeg, or its header damaged; convert it to H.264")
-    if index is not None:
-        return next((s for s in usable if s.index == index), usable[0])
+    if place is not None:
+        return next((s for s in usable if s.index == place), usable[0])
     best = container.streams.best("video")
     return next((s for s in usable if best is not None and s.index == best.index), usable[0])
 

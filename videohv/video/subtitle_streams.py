@@ -64,7 +64,7 @@ def subtitle_streams(path: Path) -> tuple[SubtitleStream, ...]:
         NotVideo: The file cannot be opened, or holds no video.
         DecodeError: Its video cannot be decoded.
     """
-    with Source(path) as source:
+    with Source(path, whole=True) as source:
         return tuple(_described(stream) for stream in source.container.streams.subtitles)
 
 
@@ -102,7 +102,7 @@ def subtitle_lines(path: Path, index: int) -> Iterator[SubtitleLine]:
     timeline = scan(path)
     origin = float(timeline.origin * timeline.tick)
     size = 0
-    with Source(path) as source:
+    with Source(path, whole=True) as source:
         stream = next((s for s in source.container.streams.subtitles if s.index == index), None)
         if stream is None or stream.time_base is None:
             return

@@ -9,6 +9,7 @@ from av import Packet
 from av.video.stream import VideoStream
 
 _MARK_SECONDS = 8
+_MOST_KEYS = 20_000
 
 
 @dataclass
@@ -31,6 +32,7 @@ class Tally:
         key: Presentation time of the latest key frame.
         gap: Ticks between the two key frames that lie furthest apart.
         marks: Presentation times of key frames at least 8 s apart.
+        keys: Presentation times of all key frames; empty after 20,000.
         untimed: Whether a packet had no presentation time.
         leading: Whether a packet is shown before the key frame that it follows.
         jumps: Whether a key frame is shown before something that came earlier.
@@ -52,6 +54,7 @@ class Tally:
     key: int | None = None
     gap: int = 0
     marks: array[int] = field(default_factory=lambda: array("q"))
+    keys: array[int] = field(default_factory=lambda: array("q"))
     untimed: bool = False
     leading: bool = False
     jumps: bool = False
@@ -102,6 +105,10 @@ class Tally:
     def _mark(self, key: int) -> None:
         if self.key is not None:
             self.gap = max(self.gap, key - self.key)
+        if self.key is None or self.keys:
+            self.keys.append(key)
+            if len(self.keys) > _MOST_KEYS:
+                self.keys = array("q")
         self.key = key
         if not self.marks or key - self.marks[-1] >= _MARK_SECONDS * self.second:
             self.marks.append(key)
