@@ -1,6 +1,8 @@
 # `make demo` and `make test` are the two commands of the README; each makes its own virtual environment when there is none.
 PYTHON ?= python3
 VENV   ?= .venv
+# How many processes share the tests. ARGS="-n 0" runs them in one, as a debugger needs it.
+WORKERS ?= 2
 BIN     = $(VENV)/bin
 ARGS   ?=
 
@@ -10,7 +12,7 @@ demo: $(VENV)/.local
 	$(BIN)/videohv demo
 
 test: $(VENV)/.dev
-	$(BIN)/python -m pytest $(ARGS)
+	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal $(ARGS)
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .

@@ -1,7 +1,9 @@
 from __future__ import annotations
 
+import functools
 import os
 import signal
+import ssl
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -37,6 +39,14 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         if chosen or name.endswith("_API_KEY") or name in {"OPENAI_BASE_URL", "OPENAI_API_BASE"}:
             monkeypatch.delenv(name)
     return home
+
+
+@pytest.fixture(scope="session", autouse=True)
+def certificates_read_once() -> Iterator[None]:
+    """A client of OpenAI's reads every certificate of the machine, and most tests have several of their own."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(ssl, "create_default_context", functools.cache(ssl.create_default_context))
+        yield
 
 
 @pytest.fixture(autouse=True)

@@ -53,6 +53,7 @@ def test_the_compiling_example_runs_as_it_stands(
     assert "not shown to be better best" in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_the_compiling_command_runs_as_it_stands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     root, captions = make_benchmark(tmp_path / "DATA", 24, moments=6)
     captions.rename(root / "egoschema" / "lavila_subset.json")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import re
 import subprocess
 from pathlib import Path
@@ -55,6 +56,11 @@ MAY_IMPORT: dict[str, set[str]] = {
 """Package (or file) of videohv: what it may import of videohv beside itself. Arrows run one way; there is no circle."""
 
 
+@functools.cache
+def parsed(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
 def home(path: Path) -> str:
     return path.relative_to(PACKAGE).parts[0].removesuffix(".py")
 
@@ -64,7 +70,7 @@ def test_imports_run_one_way(path: Path) -> None:
     here = home(path)
     if here == "__init__":
         return
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in ast.walk(parsed(path)):
         names = [node.module] if isinstance(node, ast.ImportFrom) and node.module else []
         names += [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
         if isinstance(node, ast.ImportFrom) and node.module == "videohv":
@@ -89,7 +95,7 @@ def test_the_arrows_have_no_circle() -> None:
 )
 def test_heavy_packages_are_imported_lazily(package: str) -> None:
     for path in FILES:
-        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+        for node in parsed(path).body:
             names = [node.module or ""] if isinstance(node, ast.ImportFrom) else []
             names += [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
             assert package not in {name.split(".")[0] for name in names}, f"{path.relative_to(ROOT)} at the top"

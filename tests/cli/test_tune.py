@@ -29,7 +29,7 @@ FIXED = ("--set", "prune_below=0.1", "--set", "regenerations=0")
 def arguments(folder: Path, server: FakeServer, *more: str) -> list[str]:
     root, captions = folder / "data", folder / "data" / "captions.json"
     if not root.exists():
-        make_benchmark(root, 24)
+        make_benchmark(root, 12)
     return [
         *("tune", "egoschema:subset", "--data-root", str(root), "--captions", str(captions), "--lm", server.spec()),
         *("--out", str(folder / "search"), "--concurrency", "4", *SPACE, *FIXED, *more),
@@ -126,7 +126,7 @@ def test_a_trial_that_mostly_failed_has_no_accuracy(tmp_path: Path, capsys: pyte
         return Fault(Failure.REFUSAL) if "tool 1," in request.text else steady(request)
 
     with FakeServer(answer) as server:
-        root, captions = make_benchmark(tmp_path / "data", 24)
+        root, captions = make_benchmark(tmp_path / "data", 12)
         command = ["tune", "egoschema:subset", "--data-root", str(root), "--captions", str(captions)]
         command += ["--method", "captions", "--set", "stretches=1", "--space", "stride=1,4", "--limit", "4"]
         command += ["--lm", server.spec(), "--out", str(tmp_path / "search"), "--trials", "2"]

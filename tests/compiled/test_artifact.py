@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import functools
 import json
 import math
 import os
@@ -200,17 +201,23 @@ def test_a_damaged_file_is_refused_or_says_the_same(
         whole = whole[: data.draw(st.integers(0, len(whole) - 2))]
     else:
         whole[data.draw(st.integers(0, len(whole) - 1))] = data.draw(st.integers(0, 255))
-    path = tmp_path_factory.mktemp("damaged") / "p.json"
+    path = tmp_path_factory.getbasetemp() / "damaged.json"
     path.write_bytes(whole)
     try:
         read = read_artifact(path)
     except ProgramError:
         return
-    assert read == an_artifact()
+    assert read == _artifact()
 
 
+@functools.cache
+def _artifact() -> Artifact:
+    return an_artifact()
+
+
+@functools.cache
 def _written() -> str:
-    program = an_artifact().model_dump(mode="json")
+    program = _artifact().model_dump(mode="json")
     return json.dumps(
         {"format": "videohv-program", "schema_version": 1, "sha256": content_sha256(program), "program": program}
     )
@@ -224,7 +231,7 @@ def _written() -> str:
     )
 )
 def test_json_that_is_no_program_is_refused(tmp_path_factory: pytest.TempPathFactory, content: Any) -> None:
-    path = tmp_path_factory.mktemp("foreign") / "p.json"
+    path = tmp_path_factory.getbasetemp() / "foreign.json"
     path.write_text(json.dumps(content))
     with pytest.raises(ProgramError):
         load_program(path)

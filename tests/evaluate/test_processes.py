@@ -36,9 +36,10 @@ def test_all_jobs_are_done_by_several_processes() -> None:
     assert f"process {os.getpid()}" not in pids
 
 
-def test_a_setup_that_cannot_be_opened_is_said() -> None:
+@pytest.mark.parametrize("processes", [1, pytest.param(2, marks=pytest.mark.slow)])
+def test_a_setup_that_cannot_be_opened_is_said(processes: int) -> None:
     with pytest.raises(VideoHVError, match="no such model"):
-        list(ProcessWorkers(EchoSetup(broken=True), 2, 2).run(jobs("q0")))
+        list(ProcessWorkers(EchoSetup(broken=True), processes, processes).run(jobs("q0")))
 
 
 def test_a_child_that_dies_is_said() -> None:
@@ -46,14 +47,15 @@ def test_a_child_that_dies_is_said() -> None:
         list(ProcessWorkers(EchoSetup(dies_at="q3"), 1, 1).run(jobs(*(f"q{i}" for i in range(9)))))
 
 
-def test_children_end_when_their_parent_is_killed() -> None:
+@pytest.mark.parametrize("processes", [1, pytest.param(2, marks=pytest.mark.slow)])
+def test_children_end_when_their_parent_is_killed(processes: int) -> None:
     code = (
         "import multiprocessing, time\n"
         "from tests.evaluate.test_processes import jobs\n"
         "from tests.support.setups import EchoSetup\n"
         "from videohv.evaluate.processes import ProcessWorkers\n"
         "if __name__ == '__main__':\n"
-        "    results = ProcessWorkers(EchoSetup(seconds=60), 2, 2).run(jobs('crash', 'q1', 'q2'))\n"
+        f"    results = ProcessWorkers(EchoSetup(seconds=60), {processes}, 2).run(jobs('crash', 'q1', 'q2'))\n"
         "    next(results)\n"
         "    print(*(child.pid for child in multiprocessing.active_children()), flush=True)\n"
         "    time.sleep(60)\n"
@@ -62,7 +64,7 @@ def test_children_end_when_their_parent_is_killed() -> None:
         assert parent.stdout is not None
         children = [int(pid) for pid in parent.stdout.readline().split()]
         parent.send_signal(signal.SIGKILL)
-    assert len(children) == 2
+    assert len(children) == processes
     for _ in range(100):
         if not any(alive(pid) for pid in children):
             return

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import dspy
+import pytest
 
 from tests.support.engine import FakeEngine, Reply, Script, Seen, answer_reply, check_reply, letters
 from videohv.modules.methods import make_method
@@ -47,6 +48,9 @@ PROPOSALS = (
 
 
 NAMES = ("mipro", "copro", "simba", "gepa")
+EACH = [pytest.param(name, marks=() if name == "copro" else pytest.mark.slow) for name in NAMES]
+"""For tests in which each takes seconds: the quickest of the four is in every run of the tests."""
+
 CHOSEN: dict[str, dict[str, Any]] = {
     "mipro": {"trials": 12, "candidates": 4},
     "copro": {"breadth": 4, "depth": 1},

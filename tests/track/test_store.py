@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
+import shutil
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -18,16 +20,38 @@ from videohv.errors import InputError, MissingExtra
 from videohv.track import store, tracking
 from videohv.track.spans import cleaned
 
-mlflow = pytest.importorskip("mlflow")
+# MLflow is imported by the tests themselves: it takes seconds, also of those who only look for tests.
+pytestmark = pytest.mark.skipif(importlib.util.find_spec("mlflow") is None, reason="MLflow is not installed")
 
 KEY = "sk-planted-0123456789abcdef"
 
 
 @pytest.fixture(autouse=True)
 def clean_mlflow() -> Iterator[None]:
+    import mlflow
+
     yield
     while mlflow.active_run() is not None:
         mlflow.end_run()
+
+
+@pytest.fixture(scope="module")
+def tables(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A database with MLflow's tables and nothing in them: making these takes longer than a whole test."""
+    import mlflow
+
+    made = tmp_path_factory.mktemp("tables") / "mlflow.db"
+    mlflow.MlflowClient(tracking_uri=f"sqlite:///{made}").search_experiments()
+    return made
+
+
+@pytest.fixture
+def home(tables: Path, tmp_path: Path) -> Path:
+    """A store without a run."""
+    made = tmp_path / "s"
+    made.mkdir()
+    shutil.copy(tables, made / "mlflow.db")
+    return made
 
 
 @pytest.fixture
@@ -47,6 +71,8 @@ def command(folder: Path, server: FakeServer, *more: str, uri: str = "") -> list
 
 
 def the_run(uri: str) -> Any:
+    import mlflow
+
     client = mlflow.MlflowClient(tracking_uri=uri)
     experiment = client.get_experiment_by_name("videohv")
     (found,) = client.search_runs([experiment.experiment_id])
@@ -120,61 +146,65 @@ def test_a_compile_is_there_with_its_trials_and_its_artifact(tmp_path: Path) -> 
     assert {file.path for file in client.list_artifacts(found.info.run_id)} == {"best.json", "best.md"}
 
 
-def test_a_run_that_fails_is_said_to_have_failed(tmp_path: Path) -> None:
+def test_a_run_that_fails_is_said_to_have_failed(tmp_path: Path, home: Path) -> None:
     def fail() -> None:
-        with tracking(str(tmp_path / "s"), tmp_path, "x") as tracker:
+        with tracking(str(home), tmp_path, "x") as tracker:
             tracker.begin({"a": 1, "path": "/somewhere/else/film.mp4", "url": "http://user:pw@host/x"})
             raise InputError("wrong")
 
     with pytest.raises(InputError, match="wrong"):
         fail()
-    _, found = the_run(f"sqlite:///{tmp_path / 's' / 'mlflow.db'}")
+    _, found = the_run(f"sqlite:///{home / 'mlflow.db'}")
     assert found.info.status == "FAILED"
     assert found.data.params == {"a": "1", "path": "film.mp4", "url": "[address]"}
 
 
-def test_a_store_that_breaks_is_said_once_and_hinders_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_store_that_breaks_is_said_once_and_hinders_nothing(
+    tmp_path: Path, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     said: list[str] = []
-    with tracking(str(tmp_path / "s"), tmp_path, "x", said.append) as tracker:
+    with tracking(str(home), tmp_path, "x", said.append) as tracker:
         tracker.begin({})
         tracker.figures({"a": 1.0, "unknown": None})
-        monkeypatch.setattr(mlflow, "log_metrics", lambda *_, **__: (_ for _ in ()).throw(OSError("the disk is full")))
+        monkeypatch.setattr("mlflow.log_metrics", lambda *_, **__: (_ for _ in ()).throw(OSError("the disk is full")))
         tracker.figures({"a": 2.0})
         tracker.figures({"a": 3.0})
         tracker.file(tmp_path / "mlflow.json")
     assert said == ["MLflow has taken nothing more since: the disk is full"]
 
 
-def test_other_threads_put_into_the_same_run(tmp_path: Path) -> None:
-    with tracking(str(tmp_path / "s"), tmp_path, "x") as tracker:
+def test_other_threads_put_into_the_same_run(tmp_path: Path, home: Path) -> None:
+    with tracking(str(home), tmp_path, "x") as tracker:
         tracker.begin({})
         other = threading.Thread(target=tracker.figures, args=({"a": 2.0},))
         other.start()
         other.join()
-    assert the_run(f"sqlite:///{tmp_path / 's' / 'mlflow.db'}")[1].data.metrics == {"a": 2.0}
+    assert the_run(f"sqlite:///{home / 'mlflow.db'}")[1].data.metrics == {"a": 2.0}
 
 
-def test_what_never_began_is_not_there(tmp_path: Path) -> None:
-    with tracking(str(tmp_path / "s"), tmp_path / "run", "x") as tracker:
+def test_what_never_began_is_not_there(tmp_path: Path, home: Path) -> None:
+    import mlflow
+
+    with tracking(str(home), tmp_path / "run", "x") as tracker:
         tracker.figures({"a": 1.0})
     assert not (tmp_path / "run").exists()
-    client = mlflow.MlflowClient(tracking_uri=f"sqlite:///{tmp_path / 's' / 'mlflow.db'}")
+    client = mlflow.MlflowClient(tracking_uri=f"sqlite:///{home / 'mlflow.db'}")
     assert client.search_runs([one.experiment_id for one in client.search_experiments()]) == []
 
 
-def test_what_ended_early_is_said_to_be_so(tmp_path: Path) -> None:
-    with tracking(str(tmp_path / "s"), tmp_path, "x") as tracker:
+def test_what_ended_early_is_said_to_be_so(tmp_path: Path, home: Path) -> None:
+    with tracking(str(home), tmp_path, "x") as tracker:
         tracker.begin({})
         tracker.stopped()
-    assert the_run(f"sqlite:///{tmp_path / 's' / 'mlflow.db'}")[1].info.status == "KILLED"
+    assert the_run(f"sqlite:///{home / 'mlflow.db'}")[1].info.status == "KILLED"
 
 
-def test_a_run_never_waits_for_a_store_that_hangs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_run_never_waits_for_a_store_that_hangs(tmp_path: Path, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     said: list[str] = []
     hanging = threading.Event()
     monkeypatch.setattr(store, "PATIENCE", 0.2)
-    monkeypatch.setattr(mlflow, "log_metrics", lambda *_, **__: hanging.wait(60))
-    with tracking(str(tmp_path / "s"), tmp_path, "x", said.append) as tracker:
+    monkeypatch.setattr("mlflow.log_metrics", lambda *_, **__: hanging.wait(60))
+    with tracking(str(home), tmp_path, "x", said.append) as tracker:
         tracker.begin({})
         tracker.figures({"a": 1.0})
         tracker.figures({"a": 2.0})

@@ -24,6 +24,13 @@ from videohv.optimize.registry import make_optimizer
 from videohv.optimize.task import Task
 
 SEARCHES = ("bootstrap", "random-search", "optuna", "knn")
+SLOW = {("random-search", "videohv"), ("optuna", "videohv")}
+ON_BOTH = [
+    pytest.param(name, method, marks=pytest.mark.slow if (name, method) in SLOW else ())
+    for method in ("videohv", "captions")
+    for name in SEARCHES
+]
+"""Each on the whole loop and on a program of one agent; the searches score many candidates of the loop."""
 
 
 def demos_of(program: VideoProgram) -> dict[str, list[str | None]]:
@@ -39,8 +46,7 @@ def improved(name: str, task: Task, scripts: Any = None, **options: Any) -> Vide
         return make_optimizer(name, options).improve(task)
 
 
-@pytest.mark.parametrize("method", ["videohv", "captions"])
-@pytest.mark.parametrize("name", SEARCHES)
+@pytest.mark.parametrize(("name", "method"), ON_BOTH)
 def test_it_gives_demonstrations_to_all_that_read_text(tmp_path: Path, name: str, method: str) -> None:
     # Without any demonstration the dev part is answered wrongly, so that a search has something to find.
     task = a_task(tmp_path, method)
@@ -60,7 +66,7 @@ def test_it_gives_demonstrations_to_all_that_read_text(tmp_path: Path, name: str
 @pytest.mark.parametrize("name", SEARCHES)
 def test_only_the_named_roles_change(tmp_path: Path, name: str) -> None:
     task = a_task(tmp_path, roles=("judge.predict",))
-    made = improved(name, task)
+    made = improved(name, task, **({"trials": 3} if name == "optuna" else {}))
     before, after = (dict(program.named_predictors()) for program in (task.program, made))
     for role in before:
         same = before[role].dump_state() == after[role].dump_state()
@@ -85,7 +91,7 @@ def test_traces_with_failed_steps_teach_nothing(tmp_path: Path) -> None:
 def test_no_right_answer_is_said_so(tmp_path: Path) -> None:
     for name in SEARCHES:
         with pytest.raises(OptimizerFailed, match="no demonstration could be made: of 6 training questions 6 were"):
-            improved(name, a_task(tmp_path), {"answer": knows()})
+            improved(name, a_task(tmp_path, "captions"), {"captions.answer": knows()})
 
 
 def test_demonstrations_that_are_all_too_long_are_said_so(tmp_path: Path) -> None:
@@ -107,8 +113,7 @@ def test_images_never_become_demonstrations(tmp_path: Path) -> None:
         improved("bootstrap", a_task(tmp_path, train=train, roles=("verifier.look",)))
 
 
-@pytest.mark.parametrize("name", SEARCHES)
-@pytest.mark.parametrize("method", ["videohv", "captions"])
+@pytest.mark.parametrize(("name", "method"), ON_BOTH)
 def test_threads_change_nothing(tmp_path: Path, name: str, method: str) -> None:
     scripts = {role: knows(0, 2, 3, 5, 11, 13) for role in ("answer", "captions.answer")}
     one, many = (program_hash(improved(name, a_task(tmp_path, method, threads=n), scripts)) for n in (1, 4))
@@ -155,7 +160,7 @@ def test_a_search_finds_the_demonstration_that_helps(tmp_path: Path, name: str) 
 
 def test_optuna_leaves_agents_alone_for_which_there_is_nothing(tmp_path: Path) -> None:
     # The captioner is never asked when captions are given; DSPy's own crashes on it.
-    made = improved("optuna", a_task(tmp_path))
+    made = improved("optuna", a_task(tmp_path), trials=3)
     assert "captioner.predict" not in demos_of(made)
     assert {len(sources) for sources in demos_of(made).values()} == {1}
 

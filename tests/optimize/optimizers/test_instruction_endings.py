@@ -14,7 +14,7 @@ from tests.support.engine import FakeEngine
 from tests.support.planted import (
     AGENTS,
     CHOSEN,
-    NAMES,
+    EACH,
     Writer,
     a_task,
     an_lm,
@@ -28,9 +28,6 @@ from videohv.optimize.learner.border import CompileStopped
 from videohv.optimize.learner.instructions import instructions_of
 from videohv.optimize.registry import make_optimizer
 from videohv.optimize.task import Trial
-
-EACH = [NAMES[0], *(pytest.param(name, marks=pytest.mark.slow) for name in NAMES[1:])]
-"""All four take their time; one is in every run of the tests."""
 
 
 @pytest.mark.parametrize("name", EACH)

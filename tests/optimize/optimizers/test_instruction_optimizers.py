@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import dspy
 import pytest
@@ -13,6 +14,7 @@ from tests.support.engine import FakeEngine, Seen
 from tests.support.planted import (
     AGENTS,
     CHOSEN,
+    EACH,
     NAMES,
     RULE,
     Writer,
@@ -29,65 +31,118 @@ from videohv.modules.methods import make_method
 from videohv.optimize.learner.demos import source_of
 from videohv.optimize.learner.instructions import instructions_of, usable
 from videohv.optimize.registry import PRESETS, make_optimizer
-from videohv.optimize.task import Trial
+from videohv.optimize.task import Task, Trial
 from videohv.types import Source
 
 
+class Ran(NamedTuple):
+    """An optimizer that has gone through the planted task, and what was seen of it.
+
+    Args:
+        task: What it was given.
+        before: The state of each agent of the task's program before.
+        made: The program that it made.
+        engine: The model that the program asked.
+        writer: The model that wrote the instructions.
+        trials: What was told of candidates.
+        said: What was written to stdout and stderr.
+    """
+
+    task: Task
+    before: dict[str, Any]
+    made: Any
+    engine: FakeEngine
+    writer: Writer
+    trials: list[Trial]
+    said: tuple[str, str]
+
+
+Runs = Callable[..., Ran]
+"""Gives the run of an optimizer by its name, and by the agents in question if they are not the Judge alone."""
+
+
+@pytest.fixture(scope="module")
+def kept() -> dict[tuple[str, tuple[str, ...]], Ran]:
+    """The runs so far: each takes seconds, and much can be seen of one."""
+    return {}
+
+
+@pytest.fixture
+def ran(kept: dict[tuple[str, tuple[str, ...]], Ran], tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> Runs:
+    def run(name: str, roles: tuple[str, ...] = ("judge.predict",)) -> Ran:
+        if (name, roles) not in kept:
+            engine, writer, trials = engine_for(name), Writer(), list[Trial]()
+            task = a_task(tmp_path, an_lm(writer.engine()), roles=roles, on_trial=trials.append)
+            before = states(task.program)
+            with dspy.context(lm=an_lm(engine)):
+                made = make_optimizer(name, CHOSEN[name]).improve(task)
+            kept[name, roles] = Ran(task, before, made, engine, writer, trials, tuple(capfd.readouterr()))
+        return kept[name, roles]
+
+    return run
+
+
+def states(program: Any) -> dict[str, Any]:
+    return {name: predictor.dump_state() for name, predictor in program.named_predictors()}
+
+
 @pytest.mark.parametrize("name", NAMES)
-def test_the_planted_rule_is_found(name: str, tmp_path: Path) -> None:
-    engine, writer = engine_for(name), Writer()
+def test_the_planted_rule_is_found(name: str, ran: Runs) -> None:
     seed = make_method("videohv")
     with dspy.context(lm=an_lm(task_engine())):
         assert accuracy(seed, examples(range(20, 26))) == 0
-    made = improved(name, tmp_path, engine, writer.engine())
+    made = ran(name).made
     assert RULE in made.judge.predict.signature.instructions
     with dspy.context(lm=an_lm(task_engine())):
         assert accuracy(made, examples(range(20, 26))) == 1
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_the_rule_is_put_where_it_helps_among_all_agents(name: str, tmp_path: Path) -> None:
-    changes = {"mipro": {"trials": 15, "candidates": 2, "demos": 0}}
-    made = improved(name, tmp_path, engine_for(name), Writer().engine(), roles=AGENTS, options=changes.get(name, {}))
+@pytest.mark.parametrize("name", EACH)
+def test_the_rule_is_put_where_it_helps_among_all_agents(name: str, tmp_path: Path, ran: Runs) -> None:
+    if name == "mipro":
+        options = {"trials": 15, "candidates": 2, "demos": 0}
+        made = improved(name, tmp_path, engine_for(name), Writer().engine(), roles=AGENTS, options=options)
+    else:
+        made = ran(name, AGENTS).made
     assert RULE in made.judge.predict.signature.instructions
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_only_the_agents_in_question_change_and_only_what_they_are_told(name: str, tmp_path: Path) -> None:
-    task = a_task(tmp_path, an_lm(Writer().engine()))
-    before = {n: p.dump_state() for n, p in task.program.named_predictors()}
-    with dspy.context(lm=an_lm(engine_for(name))):
-        made = make_optimizer(name, CHOSEN[name]).improve(task)
-    assert {n: p.dump_state() for n, p in task.program.named_predictors()} == before
-    after = {n: p.dump_state() for n, p in made.named_predictors()}
+def test_only_the_agents_in_question_change_and_only_what_they_are_told(name: str, ran: Runs) -> None:
+    task, before, made, *_ = ran(name)
+    assert states(task.program) == before
+    after = states(made)
     assert [n for n in before if before[n] != after[n]] == ["judge.predict"]
     assert after["judge.predict"]["signature"]["fields"] == before["judge.predict"]["signature"]["fields"]
     assert made.settings == task.program.settings
     assert all(predictor.lm is None for predictor in made.predictors())
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_what_is_no_instruction_is_never_asked_with(name: str, tmp_path: Path) -> None:
-    engine = engine_for(name)
-    improved(name, tmp_path, engine, Writer().engine(), roles=AGENTS)
+@pytest.mark.parametrize("name", EACH)
+def test_what_is_no_instruction_is_never_asked_with(name: str, ran: Runs) -> None:
     # DSPy ends its own part of the system message with this line.
-    told = {seen.system.rpartition("your objective is:")[2].strip() for seen in engine.requests}
+    told = {seen.system.rpartition("your objective is:")[2].strip() for seen in ran(name, AGENTS).engine.requests}
     assert len(told) > len(AGENTS)
     assert all(usable(instruction) for instruction in told)
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_candidates_are_told_of_as_they_are_scored(name: str, tmp_path: Path) -> None:
-    trials: list[Trial] = []
-    improved(name, tmp_path, engine_for(name), Writer().engine(), on_trial=trials.append)
+def test_candidates_are_told_of_as_they_are_scored(name: str, ran: Runs) -> None:
+    trials = ran(name).trials
     assert [trial.number for trial in trials] == list(range(1, len(trials) + 1))
     whole = [trial for trial in trials if trial.examples == 3]
     assert whole[-1].best == 1
     assert all(trial.of is None or trial.number <= trial.of for trial in trials)
 
 
-@pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("preset", PRESETS)
+@pytest.mark.parametrize(
+    ("name", "preset"),
+    [
+        pytest.param(name, preset, marks=pytest.mark.slow if preset == "light" and name != "copro" else ())
+        for preset in PRESETS
+        for name in NAMES
+    ],
+)
 def test_every_preset_has_a_plan_that_is_not_exceeded(name: str, preset: Any, tmp_path: Path) -> None:
     engine, writer = engine_for(name), Writer()
     optimizer = make_optimizer(name, preset=preset)
@@ -103,14 +158,12 @@ def test_every_preset_has_a_plan_that_is_not_exceeded(name: str, preset: Any, tm
 
 
 @pytest.mark.parametrize("name", ["copro", "gepa", "simba"])
-def test_the_writing_model_is_told_what_the_agent_did_wrong(name: str, tmp_path: Path) -> None:
-    writer = Writer()
-    improved(name, tmp_path, engine_for(name), writer.engine())
-    everything = "\n".join(f"{seen.system}\n{seen.inputs}" for seen in writer.told)
+def test_the_writing_model_is_told_what_the_agent_did_wrong(name: str, ran: Runs) -> None:
+    everything = "\n".join(f"{seen.system}\n{seen.inputs}" for seen in ran(name).writer.told)
     assert "did not separate the options" in everything
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", EACH)
 def test_no_frame_is_shown_to_the_writing_model(name: str, tmp_path: Path) -> None:
     writer, video = Writer(), make_clip(tmp_path / "clip.mp4", frames=100, fps=10)
     task = a_task(tmp_path, an_lm(writer.engine()), roles=("verifier.look", "judge.predict"))
@@ -129,7 +182,7 @@ def test_no_frame_is_shown_to_the_writing_model(name: str, tmp_path: Path) -> No
     assert not made.verifier.look.demos
 
 
-@pytest.mark.parametrize("name", ["copro", "simba", "gepa"])
+@pytest.mark.parametrize("name", [name for name in EACH if "mipro" not in name.values])
 def test_demonstrations_that_were_there_before_stay(name: str, tmp_path: Path) -> None:
     task = a_task(tmp_path, an_lm(Writer().engine()))
     demos = [{"question": f"What is it, {n}?", "clue": "its colour"} for n in range(4)]
@@ -141,9 +194,8 @@ def test_demonstrations_that_were_there_before_stay(name: str, tmp_path: Path) -
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_nothing_is_written_on_the_terminal(name: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    improved(name, tmp_path, engine_for(name), Writer().engine())
-    assert capfd.readouterr() == ("", "")
+def test_nothing_is_written_on_the_terminal(name: str, ran: Runs) -> None:
+    assert ran(name).said == ("", "")
 
 
 def test_gepa_refuses_agents_that_it_could_not_tell_apart(tmp_path: Path) -> None:
@@ -180,6 +232,7 @@ def test_mipro_gives_demonstrations_to_agents_that_read(tmp_path: Path) -> None:
     assert instructions_of(made) == instructions_of(make_method("videohv"))
 
 
+@pytest.mark.slow
 def test_mipro_scores_on_a_few_examples_where_it_is_told_so(tmp_path: Path) -> None:
     trials: list[Trial] = []
     made = improved(
@@ -189,7 +242,7 @@ def test_mipro_scores_on_a_few_examples_where_it_is_told_so(tmp_path: Path) -> N
     assert RULE in made.judge.predict.signature.instructions
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", EACH)
 def test_models_of_single_roles_are_asked_and_stay_where_they_are(name: str, tmp_path: Path) -> None:
     from videohv.lm.roles import using
 
