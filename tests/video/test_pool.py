@@ -91,7 +91,7 @@ def test_a_file_that_has_changed_is_opened_anew(tmp_path: Path, opened: list[Pat
     assert number_in(before.frames_at([1.05])[0].rgb) == 10
     old = pool.SOURCES.idle
     make_clip(tmp_path / "b.mp4", frames=30, fps=5)
-    os.replace(tmp_path / "b.mp4", path)
+    (tmp_path / "b.mp4").replace(path)
     assert number_in(Video(path).frames_at([1.05])[0].rgb) == 5
     assert len(opened) == 2
     assert closed(old[0])
