@@ -12,8 +12,10 @@ from videohv.errors import InputError
 from videohv.types import VideoInfo, Window
 from videohv.video.decoder import AUTO, Mode, get_decoder
 from videohv.video.frame import Frame
+from videohv.video.halves import in_halves
 from videohv.video.notes import NOTES
 from videohv.video.parallel import in_parallel, ranges
+from videohv.video.pyav_decoder import PyAVDecoder
 from videohv.video.scan import scan
 
 MAX_WINDOW_FRAMES = 5
@@ -114,7 +116,13 @@ class Video:
             InputError: A time is negative or not finite.
             DecodeError: None of the frames can be decoded.
         """
-        found = {f.wanted: f for f in self._decoder.frames(self._path, sorted(set(times)), self._short_side)}
+        ordered = sorted(set(times))
+
+        def read(wanted: Iterable[float]) -> Iterator[Frame]:
+            return self._decoder.frames(self._path, wanted, self._short_side)
+
+        alone = not isinstance(self._decoder, PyAVDecoder)
+        found = {f.wanted: f for f in (read(ordered) if alone else in_halves(read, self._path, ordered))}
         return tuple(found[t] for t in times if t in found)
 
     def window(self, window: Window, n: int = 5) -> tuple[Frame, ...]:
