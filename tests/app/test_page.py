@@ -46,6 +46,30 @@ def test_a_question_is_asked_and_answered(page: DeskPage, served: Served) -> Non
     assert page.text("#asked p") == "And now?"
 
 
+def test_a_page_that_is_loaded_again_goes_on(browser: Browser, serve: Serve, hold: threading.Event) -> None:
+    with DeskPage(browser, serve(away=30).address).watched() as page:
+        page.choose("party.mp4")
+        page.fill("What is it?", "a ball", "a cube")
+        page.ask()
+        page.wait("document.querySelector('#steps .chip')?.textContent === 'verified'")
+        page.run("location.reload()")
+        page.wait("document.querySelector('#state')?.textContent === 'Working…'")
+        page.wait("document.querySelector('#steps .chip')?.textContent === 'verified'")
+        assert page.text("#asked p") == "What is it?"
+        assert page.text("#video-name").startswith("party.mp4")
+        hold.set()
+        page.wait(ANSWERED)
+        page.run("location.reload()")
+        page.wait("document.querySelector('#recent .said')?.textContent === 'What is it?'")
+        assert page.run("return document.querySelector('#found').hidden"), "a new question can be asked"
+
+
+def test_it_says_which_models_answer(page: DeskPage) -> None:
+    page.run("document.querySelector('#more').open = true")
+    page.wait("document.querySelector('#models li')")
+    assert page.texts("#models li") == ["fake-model"]
+
+
 def test_steps_are_there_before_the_answer(page: DeskPage, hold: threading.Event) -> None:
     page.choose("party.mp4")
     page.fill("What is it?", "a ball", "a cube")

@@ -97,3 +97,17 @@ def test_a_program_of_another_method_is_refused_by_name(
     capsys.readouterr()
     assert run(["ask", str(clip), *QUESTION, "--program", str(tmp_path / "mine.json")]) == 1
     assert "differ from those of method 'videohv'" in " ".join(capsys.readouterr().err.split())
+
+
+def test_no_more_is_spent_than_allowed(
+    clip: Path, engine: FakeEngine, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    trace = tmp_path / "trace.json"
+    assert run(["ask", str(clip), *QUESTION, "--limits", "calls=3", "--trace", str(trace)]) == 1
+    kept = json.loads(trace.read_text())
+    assert (kept["outcome"], kept["answer"]) == ("over_budget", None)
+    assert len(engine.requests) == 3
+    assert run(["ask", str(clip), *QUESTION, "--limits", "cost=0.1"]) == 2
+    assert "the price of" in capsys.readouterr().err
+    assert run(["ask", str(clip), *QUESTION, "--limits", "dollars=0.1"]) == 2
+    assert len(engine.requests) == 3

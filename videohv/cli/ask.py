@@ -32,8 +32,11 @@ from videohv.cli.verbose import VerboseOption, verbosely
 from videohv.compiled import load_program
 from videohv.data.captions import read_captions
 from videohv.errors import InputError
+from videohv.evaluate.limits import Limits
+from videohv.lm.budget import spending
 from videohv.lm.frames import limiting
 from videohv.lm.overheard import overhearing
+from videohv.lm.roles import assignments
 from videohv.modules.inputs import as_question, open_video
 from videohv.modules.methods import make_method, method_names
 from videohv.modules.program import VideoProgram
@@ -97,6 +100,9 @@ def ask(
     fps: FpsOption = 1.0,
     seed: SeedOption = 0,
     abstain: Annotated[bool, typer.Option("--abstain", help="Allow the answer to be declined (exit code 3).")] = False,
+    limits: Annotated[
+        str, typer.Option(metavar="LIMITS", help="At most: calls=40,tokens=60000,cost=0.05 (US dollars), or some.")
+    ] = "",
     trace: Annotated[Path | None, typer.Option(help="Write the full trace to this JSON file.")] = None,
     report: Annotated[
         Path | None, typer.Option(help="Write the answer with its evidence to this HTML file.", metavar="FILE")
@@ -108,6 +114,7 @@ def ask(
     for name, file in (("--trace", trace), ("--report", report)):
         if file is not None and not os.access(file.absolute().parent, os.W_OK):
             raise InputError(f"{name} {file}: its folder is not there or cannot be written to")
+    budget = Limits.parse(limits).budget()
     asked = as_question(question, option or None).model_copy(update={"video": Path(video).name})
     if no_subtitles and subtitles is not None:
         raise InputError("--subtitles and --no-subtitles: give one or the other")
@@ -128,7 +135,9 @@ def ask(
         if opened is not None and answerer.reads_captions and subtitles is None and not no_subtitles:
             speech = find_speech(source)
         steps = (*steps_of(answerer), *((PROPOSER,) if asked.proposed else ()))
-        with choose_lms(lm, vision_lm, seed, roles=role, profile=profile, steps=steps, quiet=as_json):
+        models = choose_lms(lm, vision_lm, seed, roles=role, profile=profile, steps=steps, quiet=as_json)
+        with models, spending(budget):
+            budget.require_prices([one.lm for one in assignments(steps) if one.lm is not None])
             result = run_question(answerer, asked, opened, given, speech, quiet=as_json)
     if as_json:
         OUT.out(as_result(result))

@@ -25,6 +25,7 @@ from videohv.cli.lms import (
     told,
 )
 from videohv.cli.running import Searching
+from videohv.cli.verbose import VerboseOption, verbosely
 from videohv.data.registry import load_questions
 from videohv.errors import InputError
 from videohv.evaluate.answerer import Answerer
@@ -71,6 +72,7 @@ def tune(
     concurrency: Annotated[int | None, typer.Option(min=1, max=1024, help="Questions, and LM calls, at once.")] = None,
     max_cost: Annotated[float | None, typer.Option(min=0, help="Stop at so many US dollars.")] = None,
     max_tokens_total: Annotated[int | None, typer.Option(min=1, help="Stop at so many tokens.")] = None,
+    verbose: VerboseOption = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print everything as one JSON object.")] = False,
 ) -> int:
     """Search a method's settings: accuracy up, tokens a question down. The same command goes on where it stopped."""
@@ -109,18 +111,19 @@ def tune(
         _say_trial(one, trials)
 
     try:
-        search(
-            setup,
-            dataset,
-            questions,
-            out,
-            space=searched,
-            trials=trials,
-            threads=concurrency,
-            on_begin=_ready,
-            on_trial=ended,
-            on_progress=running,
-        )
+        with verbosely(verbose):
+            search(
+                setup,
+                dataset,
+                questions,
+                out,
+                space=searched,
+                trials=trials,
+                threads=concurrency,
+                on_begin=_ready,
+                on_trial=ended,
+                on_progress=running,
+            )
     finally:
         running.close()
         if tried:

@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import NamedTuple
 
-_HEADER_BYTES = 160
+# Of a header, and of one that has tables of weights.
+_HEADER_BYTES, _LONG_HEADER_BYTES = 40, 320
 _SLICE, _IDR, _PASSED_OVER = 1, 5, frozenset({6, 9, 12})
 _HIGH = frozenset({44, 83, 86, 100, 110, 118, 122, 128, 134, 135, 138, 139, 244})
 
@@ -141,7 +143,10 @@ class Headers:
     def picture(self, packet: memoryview) -> Picture | None:
         """The headers of the picture in a packet; None when it is of a kind that is not followed here."""
         try:
-            return self._slice(self._only_slice(packet))
+            data = self._only_slice(packet)
+            with suppress(ValueError, IndexError):
+                return self._slice(data[:_HEADER_BYTES])
+            return self._slice(data)
         except (_Unusual, ValueError, IndexError, KeyError):
             return None
 
@@ -152,7 +157,7 @@ class Headers:
             at += self._length
             kind = packet[at] & 31
             if kind in (_SLICE, _IDR) and found is None:
-                found = packet[at : at + min(size, _HEADER_BYTES)]
+                found = packet[at : at + min(size, _LONG_HEADER_BYTES)]
             elif kind not in _PASSED_OVER and bytes(packet[at : at + size]) not in self._sets:
                 raise _Unusual
             at += size

@@ -136,6 +136,7 @@ function begin(job) {
 function watch(job) {
   stopFollowing();
   running = job.id;
+  sessionStorage.setItem("job", job.id);
   begin(job);
   by("stop").hidden = false;
   tell(job);
@@ -156,6 +157,7 @@ function tell(job) {
 
 function ended(job) {
   running = null;
+  sessionStorage.removeItem("job");
   by("go").disabled = false;
   by("stop").hidden = true;
   by("state").textContent = "";
@@ -218,6 +220,24 @@ async function fillRuns() {
   by("runs").replaceChildren(...runs.map((name) => el("li", {}, el("a", { href: `${link("runs", name, "report")}?inline=1`, target: "_blank", rel: "noopener" }, name))));
 }
 
+// Which steps each model is asked by; the one with the most steps first.
+function byModel(models) {
+  const found = new Map();
+  for (const [role, model] of Object.entries(models)) found.set(model, [...(found.get(model) || []), role]);
+  return [...found].sort((a, b) => b[1].length - a[1].length);
+}
+
+// A page that is loaded again goes on with what it was watching.
+async function goOn() {
+  const id = sessionStorage.getItem("job");
+  if (!id) return;
+  try {
+    await reopen(await call(`/jobs/${id}`));
+  } catch {
+    sessionStorage.removeItem("job");
+  }
+}
+
 async function fillChoices() {
   const about = await call("/about");
   const choose = (id, names) => by(id).append(...names.map((name) => el("option", { value: name }, name)));
@@ -226,6 +246,7 @@ async function fillChoices() {
   choose("program", about.programs);
   choose("captioner", about.captioners);
   by("drop").hidden = !about.uploads;
+  by("models").replaceChildren(...byModel(about.models).map(([model, roles], i) => el("li", {}, model, i ? el("small", {}, ` ${roles.join(", ")}`) : "")));
   const fit = () => { for (const name of ["rounds", "looks"]) by(name).disabled = !about.settings[by("method").value].includes(name); };
   by("method").addEventListener("change", fit);
   fit();
@@ -234,4 +255,4 @@ async function fillChoices() {
 addOption();
 addOption();
 stayPresent();
-for (const fill of [fillChoices, fillVideos, fillRecent, fillRuns]) fill().catch((error) => show("video-error", error.message));
+for (const fill of [fillChoices, fillVideos, fillRecent, fillRuns, goOn]) fill().catch((error) => show("video-error", error.message));
