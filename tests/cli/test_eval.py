@@ -136,3 +136,9 @@ def test_what_cannot_be_run_is_said_before_any_work(
         assert server.requests == []
     assert told in capsys.readouterr().err
     assert not (tmp_path / "run" / NAME).exists()
+
+
+def test_no_report_is_made_that_nobody_asked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("videohv.track.runs.report_run", lambda *_: pytest.fail("it takes longer than the run itself"))
+    with FakeServer(steady) as server:
+        assert evaluate(tmp_path, server) == 0

@@ -15,7 +15,7 @@ from dspy.clients import execution
 from tests.support.engine import fake_lm
 from videohv.lm import cache as module
 from videohv.lm.adapter import json_adapter
-from videohv.lm.cache import ensure_plain_cache
+from videohv.lm.cache import ensure_plain_cache, keeps_replies
 from videohv.lm.call import Caller
 from videohv.lm.usage import Ledger
 
@@ -155,3 +155,13 @@ def test_however_many_threads_call_few_have_the_cache_open(monkeypatch: pytest.M
     assert 12 <= len(engine.requests) <= 24
     assert 1 <= len(used) <= 4
     assert all(name.startswith("videohv-cache") for name in used)
+
+
+def test_where_nothing_is_kept_nothing_is_looked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert keeps_replies()
+    dspy.configure_cache(enable_disk_cache=False, enable_memory_cache=False)
+    assert not keeps_replies()
+    monkeypatch.setattr("videohv.lm.call.in_cache_thread", lambda *_: pytest.fail("there is nothing to be found"))
+    lm, engine = fake_lm({"summary": {"summary": "new"}})
+    assert [ask(lm.copy(cache=True)) for _ in range(2)] == ["new", "new"]
+    assert len(engine.requests) == 2

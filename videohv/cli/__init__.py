@@ -5,6 +5,7 @@ Exit codes: 0 answered (or done), 1 failure, 2 usage, 3 abstained, 130 interrupt
 
 from __future__ import annotations
 
+import gc
 import importlib
 import os
 import sys
@@ -77,6 +78,8 @@ def main(arguments: list[str] | None = None) -> None:
         if code == INTERRUPTED:
             # Threads may still wait for calls that nobody wants any longer.
             os._exit(code)
+    # Python goes through all objects more than once while it ends, which takes longer than many a command.
+    gc.freeze()
     sys.exit(code)
 
 

@@ -41,7 +41,7 @@ from videohv.evaluate.describe import manifest_of
 from videohv.evaluate.limits import Limits
 from videohv.evaluate.manifest import Manifest
 from videohv.evaluate.processes import ProcessWorkers
-from videohv.evaluate.results import results_from
+from videohv.evaluate.results import Results, results_from
 from videohv.evaluate.runner import Ending, Progress, Run
 from videohv.evaluate.select import select
 from videohv.evaluate.setup import Setup
@@ -173,8 +173,9 @@ def evaluate(
             ending = run.go()
         finally:
             shown.close()
-        end_run(tracker, results_from(manifest, ending.rows), folder, whole=_is_whole(ending))
-    return _report(ending, manifest, as_json=as_json)
+        results = results_from(manifest, ending.rows)
+        end_run(tracker, results, folder, whole=_is_whole(ending))
+    return _report(ending, results, as_json=as_json)
 
 
 def _ready(answerer: Answerer, used: Sequence[Assigned]) -> None:
@@ -183,8 +184,8 @@ def _ready(answerer: Answerer, used: Sequence[Assigned]) -> None:
     check_ready(used)
 
 
-def _report(ending: Ending, manifest: Manifest, *, as_json: bool) -> int:
-    show(results_from(manifest, ending.rows), as_json=as_json)
+def _report(ending: Ending, results: Results, *, as_json: bool) -> int:
+    show(results, as_json=as_json)
     for name, crash in ending.crashes[:5]:
         ERRORS.print(f"crashed: {clean(name)}: {clean(crash)}", style="bold red", markup=False, soft_wrap=True)
     missing = ending.progress.total - ending.progress.done

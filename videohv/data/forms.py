@@ -77,7 +77,9 @@ def video_of(item: Any, where: str) -> str:
 
 def plain(raw: Iterable[RawCaption]) -> tuple[Caption, ...]:
     """Captions with their texts through `normalise`, in the order of time; those without text are left out."""
-    made = (Caption(time=time, text=text) for time, text in ((r.time, normalise(r.text)) for r in raw) if text)
+    texts = ((r.time, normalise(r.text)) for r in raw)
+    # Not checked again: the forms have seen to the times, and `normalise` to the texts, of a million captions perhaps.
+    made = (Caption.model_construct(time=time, text=text) for time, text in texts if text)
     return tuple(sorted(made, key=lambda caption: caption.time))
 
 

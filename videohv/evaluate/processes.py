@@ -67,7 +67,9 @@ class ProcessWorkers:
                     yield next(child for child in children if child.connection is connection).receive()
         finally:
             for child in children:
-                child.close()
+                child.connection.close()
+            for child in children:
+                child.end()
 
 
 class _Child:
@@ -113,8 +115,8 @@ class _Child:
             "what is finished is kept: run the same command again"
         )
 
-    def close(self) -> None:
-        self.connection.close()
+    def end(self) -> None:
+        """Waits for it a little; its connection is closed."""
         self.process.join(timeout=1)
         if self.process.is_alive():
             self.process.kill()
@@ -137,10 +139,13 @@ def _serve(setup: Setup, connection: Connection, count: int, processes: int) -> 
         with setup.open(processes) as answer:
             pool = Pool(answer, count, send)
             while True:
-                pool.submit(connection.recv())
-    except (EOFError, OSError):
-        # Whatever threads still wait for, nobody is there to take it.
-        os._exit(0)
+                try:
+                    job = connection.recv()
+                except (EOFError, OSError):
+                    # At once: whatever threads still wait for, nobody is there to take it, and a run is not to wait
+                    # while models and connections are put away.
+                    os._exit(0)
+                pool.submit(job)
     except VideoHVError as error:
         send(VideoHVError(str(error)))
     except Exception as error:

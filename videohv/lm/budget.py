@@ -107,8 +107,10 @@ class Budget:
         Raises:
             OverBudget: If there is no room for it.
         """
+        # Where nothing is limited, nothing need be held back.
+        held = estimate if self.limits else Amount()
         until = time.monotonic() + LONGEST_WAIT
-        while not self._hold(estimate, patient=time.monotonic() < until):
+        while self.limits and not self._hold(held, patient=time.monotonic() < until):
             check()
             time.sleep(_POLL)
         spent: list[Amount] = []
@@ -116,7 +118,7 @@ class Budget:
             yield spent
         finally:
             actual = sum(spent, Amount())
-            self.counter.update(lambda t: Totals(t.spent + actual, t.held - estimate))
+            self.counter.update(lambda t: Totals(t.spent + actual, t.held - held))
 
     def _hold(self, estimate: Amount, *, patient: bool) -> bool:
         """Whether it is held now; False if it could be once others are done."""
@@ -182,7 +184,7 @@ def paying(lm: dspy.BaseLM, estimate: Callable[[], Amount], check: Callable[[], 
     for budget in active:
         budget.require_prices([lm])
     with ExitStack() as stack:
-        needed = estimate()
+        needed = estimate() if any(budget.limits for budget in active) else Amount()
         payers = [stack.enter_context(budget.reserve(needed, check)) for budget in active]
         try:
             yield spent

@@ -33,6 +33,12 @@ _lock = threading.Lock()
 _seen: list[Any] = []
 
 
+def keeps_replies() -> bool:
+    """Whether replies are kept at all: not where the cache was turned off. It is made fit for use by the way."""
+    ensure_plain_cache()
+    return bool(dspy.cache.enable_disk_cache or dspy.cache.enable_memory_cache)
+
+
 def ensure_plain_cache() -> None:
     """Have DSPy read plain data only from its cache directory, unless the user has configured a cache otherwise.
 

@@ -17,7 +17,7 @@ from dspy.utils.callback import with_callbacks
 from dspy.utils.exceptions import LMError
 
 from videohv.lm.budget import estimated, paying
-from videohv.lm.cache import ensure_plain_cache, in_cache_thread
+from videohv.lm.cache import in_cache_thread, keeps_replies
 from videohv.lm.counter import Amount
 from videohv.lm.direct import direct
 from videohv.lm.faults import LIMITED_PATIENCE, EmptyReply, FaultKind, fault_of, patience, pause, was_sent
@@ -147,8 +147,8 @@ class Caller:
     def _once(self, lm: dspy.BaseLM, prepared: Any) -> Any:
         """One attempt."""
         found = None
-        if prepared.cache:
-            ensure_plain_cache()
+        kept = prepared.cache and keeps_replies()
+        if kept:
             found = in_cache_thread(execution._cached, lm, prepared, False)
         if found is not None:
             reply = read_reply(found)
@@ -166,7 +166,7 @@ class Caller:
             self.reply = read_reply(result)
             if self.reply.finish is Finish.EMPTY:
                 raise EmptyReply("the reply is empty", model=lm.model)
-            if prepared.cache:
+            if kept:
                 in_cache_thread(execution._store, lm, prepared, result, False)
             return outputs
 

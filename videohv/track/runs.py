@@ -76,6 +76,10 @@ def end_run(tracker: Tracker, results: Results, folder: Path, *, whole: bool = T
         folder: Of the run.
         whole: Whether it is done.
     """
+    if not whole:
+        tracker.stopped()
+    if not tracker.takes:
+        return
     summary = results.summary
     figures: dict[str, float | None] = {"finished": summary.n}
     for accuracy in summary.accuracy:
@@ -87,8 +91,6 @@ def end_run(tracker: Tracker, results: Results, folder: Path, *, whole: bool = T
     tracker.figures(figures)
     tracker.file(folder / MANIFEST)
     tracker.text("results.txt", as_text(summary, results.manifest))
-    if not whole:
-        tracker.stopped()
     with tempfile.TemporaryDirectory(prefix="videohv-") as home, suppress(VideoHVError):
         # A run without a question on disk has no report.
         made = report_run(folder, Path(home) / "report.html", _REPORT_BYTES)

@@ -71,6 +71,11 @@ class Tracker:
         self._waiting: queue.SimpleQueue[Put | None] = queue.SimpleQueue()
         self._thread: threading.Thread | None = None
 
+    @property
+    def takes(self) -> bool:
+        """Whether what is put in goes anywhere; nobody need make what does not."""
+        return not self._failed
+
     def begin(self, values: Mapping[str, Any]) -> None:
         """Begin the MLflow run, or go on with that of the folder, and put in what it is. Only the first call counts.
 
