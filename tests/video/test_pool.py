@@ -3,6 +3,7 @@ from __future__ import annotations
 import multiprocessing
 import os
 import shutil
+import subprocess
 import sys
 import threading
 import time
@@ -98,7 +99,7 @@ def test_a_file_that_has_changed_is_opened_anew(tmp_path: Path, opened: list[Pat
     assert len(pool.SOURCES.idle) == 1
 
 
-def test_a_reader_that_is_left_early_gives_back_and_one_that_fails_does_not(plain: Path, kept: SourcePool) -> None:
+def test_a_reader_that_is_left_early_or_fails_keeps_nothing(plain: Path, kept: SourcePool) -> None:
     def read() -> Iterator[Source]:
         with kept.taken(plain, 0, True) as source:
             yield source
@@ -106,12 +107,24 @@ def test_a_reader_that_is_left_early_gives_back_and_one_that_fails_does_not(plai
     reader = read()
     first = next(reader)
     reader.close()
-    assert kept.idle == (first,)
     with pytest.raises(OSError, match="broken"), kept.taken(plain, 0, True) as second:
         raise OSError("broken")
-    assert second is first
-    assert closed(first)
-    assert kept.idle == ()
+    assert second is not first
+    assert (closed(first), closed(second), kept.idle) == (True, True, ())
+
+
+def test_python_ends_although_frames_are_still_wanted(plain: Path) -> None:
+    code = (
+        "import sys\n"
+        "from videohv.video import Video\n"
+        "video = Video(sys.argv[1])\n"
+        "frames = [video.sample(4), video.sample(4, mode='key'), video.sample(4, workers=2)]\n"
+        "for one in frames:\n"
+        "    next(one)\n"
+        "video.frames_at([1.0, 30.0])\n"
+    )
+    ended = subprocess.run([sys.executable, "-c", code, str(plain)], timeout=60, capture_output=True, text=True)
+    assert (ended.returncode, ended.stderr) == (0, "")
 
 
 def test_what_is_damaged_wary_otherwise_or_not_to_be_kept_is_not(plain: Path, kept: SourcePool) -> None:

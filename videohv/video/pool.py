@@ -51,7 +51,7 @@ class SourcePool:
     def taken(self, path: Path, stream: int, wary: bool, keep: bool = True) -> Iterator[Source]:
         """A source for one thread, for as long as the block lasts; it may stand anywhere in the file.
 
-        It is closed when the block raises, or when anything in the file could not be read.
+        It is closed when the block does not come to its end, or when anything in the file could not be read.
 
         Args:
             path: The file.
@@ -67,11 +67,9 @@ class SourcePool:
         source = (self._take(file, stream, wary) if keep else None) or Source(path, stream, wary)
         try:
             yield source
-        except GeneratorExit:
-            # Whoever read the frames has had enough of them; nothing went wrong.
-            self.give(source, file, keep)
-            raise
         except BaseException:
+            # Also where an iterator of frames is dropped: that may happen anywhere, while this thread has the lock or
+            # while Python ends.
             source.close()
             raise
         self.give(source, file, keep)
