@@ -2,14 +2,8 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Iterator
-from contextlib import suppress
-from itertools import chain, pairwise, takewhile
-
-from av import Packet
-from av.error import FFmpegError
-from av.video.stream import VideoStream
+from itertools import chain, pairwise
 
 from videohv.video.gop import Segment
 from videohv.video.plain import Pick, Target
@@ -32,9 +26,6 @@ def key_frames(source: Source, index: Scan, wanted: Wanted) -> Iterator[Pick]:
         index: Its scan.
         wanted: The times.
     """
-    if _can_be_sought(index):
-        yield from _sought(source, index, wanted)
-        return
     last: Pick | None = None
     far = int(FAR_SECONDS / index.tick)
     while (tick := wanted.tick) is not None:
@@ -57,41 +48,6 @@ def key_frames(source: Source, index: Scan, wanted: Wanted) -> Iterator[Pick]:
                 break
         if wanted.taken == begun:
             return
-
-
-def _can_be_sought(index: Scan) -> bool:
-    """Whether the key frames are known, and the container has a table of them."""
-    return index.reusable and "mp4" in index.container and bool(index.keys) and index.keys[0] <= index.origin
-
-
-def _sought(source: Source, index: Scan, wanted: Wanted) -> Iterator[Pick]:
-    """The picks, without reading what lies between the key frames."""
-    last: Pick | None = None
-    while (tick := wanted.tick) is not None:
-        at = bisect_right(index.keys, tick)
-        key, horizon = index.keys[at - 1], index.keys[at] if at < len(index.keys) else index.end
-        packet = _packet(source, index, key)
-        shown = () if packet is None else (key, max(key, horizon - index.step))
-        segment = Segment([] if packet is None else [packet], key, shown)
-        while (tick := wanted.tick) is not None and tick < horizon:
-            due: list[float] = []
-            while len(due) < AT_ONCE and (tick := wanted.tick) is not None and tick < horizon:
-                due.append(wanted.take())
-            for pick in _serve(source, index, segment, due, last):
-                last = pick
-                yield pick
-
-
-def _packet(source: Source, index: Scan, key: int) -> Packet[VideoStream] | None:
-    """The packet of a key frame; None when it cannot be read any more."""
-    with suppress(FFmpegError):
-        source.seek(key)
-        found = next((packet for packet in source.packets() if packet.is_keyframe), None)
-        if found is not None and found.pts == key:
-            return found
-    # It is sought by decoding time, which may lie in the group before.
-    parts = takewhile(lambda part: part.key <= key, start_at(source, index, key).segments)
-    return next((part.packets[0] for part in parts if part.key == key and not part.continues), None)
 
 
 def _serve(source: Source, index: Scan, segment: Segment, due: list[float], last: Pick | None) -> Iterator[Pick]:
