@@ -59,8 +59,6 @@ INCOMPLETE = 1
 
 CALLS_A_PROCESS = 24
 """Quick LM calls at once that one process keeps going before Python's lock holds them up."""
-SPARE = 4
-"""For so many calls at once a question more is under way."""
 
 
 def evaluate(
@@ -112,14 +110,10 @@ def evaluate(
     questions = select(dataset.questions, _ids(ids), listed(types), limit)
     models = name_models(lm, vision_lm, role or (), profile)
     concurrency = at_once(models, concurrency)
-    asked = len(questions) * shuffle_options
-    # No more calls than that are under way at once; while some questions are thought about here, others fill the room.
-    count = min(concurrency + concurrency // SPARE, asked)
+    count = min(concurrency, len(questions) * shuffle_options)
     # Two processes would hold two copies of an embedded model, on the same cores; and only this one can be listened to.
     processes = (
-        1
-        if is_embedded(models) or verbose or mlflow
-        else min(os.cpu_count() or 1, -(-min(concurrency, asked) // CALLS_A_PROCESS))
+        1 if is_embedded(models) or verbose or mlflow else min(os.cpu_count() or 1, -(-count // CALLS_A_PROCESS))
     )
     budget = Budget(
         "run",
