@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.clips import number_in
-from videohv.errors import DecodeError
+from videohv.errors import DecodeError, InputError
 from videohv.video import Frame, PyAVDecoder, Video, halves
 from videohv.video.halves import halfway
 
@@ -75,6 +75,12 @@ def test_a_half_of_which_nothing_is_left_takes_nothing_from_the_other(
     assert [frame.wanted for frame in frames] == [time for time in TIMES if time not in broken]
     assert halves._SPARE.acquire(blocking=False)
     halves._SPARE.release()
+
+
+@pytest.mark.parametrize("time", [float("nan"), float("inf"), -1.0])
+def test_what_is_no_time_is_refused(plain: Path, time: float) -> None:
+    with pytest.raises(InputError, match="finite and not negative"):
+        Video(plain).frames_at([4.05, time])
 
 
 SECONDS = st.floats(0, 100, allow_nan=False)

@@ -7,6 +7,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from threading import BoundedSemaphore
+from typing import Any
 
 from videohv.errors import DecodeError
 from videohv.video.frame import Frame
@@ -31,7 +32,7 @@ def in_halves(read: Read, path: Path, times: Sequence[float]) -> list[Frame]:
         VideoError: As `read` does.
     """
     index = scan(path)
-    cut = halfway([index.seconds(key) for key in index.keys], times) if index.reusable else None
+    cut = halfway(index.keys, times, index.seconds) if index.reusable else None
     if cut is None or not _SPARE.acquire(blocking=False):
         return list(read(times))
     try:
@@ -44,23 +45,24 @@ def in_halves(read: Read, path: Path, times: Sequence[float]) -> list[Frame]:
         _SPARE.release()
 
 
-def halfway(keys: Sequence[float], times: Sequence[float]) -> int | None:
+def halfway(keys: Sequence[float], times: Sequence[float], seconds: Callable[[Any], float] = float) -> int | None:
     """How many of the times the first of two threads should take, so that both are done soonest.
 
     In each group of pictures everything up to the last wanted time is decoded, about.
 
     Args:
-        keys: When each group begins, in seconds, ascending.
+        keys: When each group begins, ascending; of thousands only a few are looked at.
         times: Seconds, ascending.
+        seconds: Makes seconds of a key.
 
     Returns:
         None when all times lie in one group.
     """
-    groups = [bisect_right(keys, time) - 1 for time in times]
+    groups = [bisect_right(keys, time, key=seconds) - 1 for time in times]
     ends = [i for i in range(1, len(times)) if groups[i] != groups[i - 1]]
     if not keys or not ends:
         return None
-    work = [times[end - 1] - keys[max(groups[end - 1], 0)] for end in (*ends, len(times))]
+    work = [times[end - 1] - seconds(keys[max(groups[end - 1], 0)]) for end in (*ends, len(times))]
     return min(
         zip(ends, range(1, len(work)), strict=True), key=lambda cut: max(sum(work[: cut[1]]), sum(work[cut[1] :]))
     )[0]

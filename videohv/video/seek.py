@@ -30,11 +30,12 @@ def start_at(source: Source, index: Scan, tick: int) -> Run:
     seek repeated further back while it comes too late; the start of the file is the last resort.
     """
     near = index.seconds(tick) <= _NEAR_SECONDS
-    if (index.seekable and not near) or (source.moved and index.reusable):
+    again = source.moved and index.reusable
+    if (index.seekable and not near) or again:
         for back in _BACK_SECONDS:
             aim = max(tick - int(back / index.tick), index.origin)
             # Opening the file costs more than a seek to its start, which is not to be relied on in every container.
-            if aim == index.origin and not (source.moved and index.reusable):
+            if aim == index.origin and not again:
                 break
             try:
                 source.seek(aim)
